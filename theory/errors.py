@@ -1,0 +1,27 @@
+"""Errors the project raises on purpose: each names the value, the condition and the remedy."""
+
+from __future__ import annotations
+
+
+class HeadcountError(Exception):
+    """Base of every error that the project raises on purpose; the command line turns it into exit code 3."""
+
+
+class InvalidInput(HeadcountError, ValueError):
+    """Input breaks a condition: the message says which value, which condition, and what to try."""
+
+    @classmethod
+    def about(cls, what: str, value: object, condition: str, remedy: str) -> InvalidInput:
+        """Compose the message in the house's order: what failed, ``name=value``, the condition, the remedy."""
+        shown = repr(value)
+        if len(shown) > 120:
+            shown = shown[:117] + "..."
+        return cls(f"{what}={shown}: must satisfy {condition}. Try: {remedy}.")
+
+
+class InexactOperation(HeadcountError, ArithmeticError):
+    """An exact arithmetic was asked for a value that is not rational (exp, log, tanh, ...)."""
+
+
+class NotFinite(HeadcountError, ArithmeticError):
+    """An enclosure became infinite or undefined: nothing can be concluded from it."""
