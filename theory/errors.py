@@ -16,7 +16,7 @@ class InvalidInput(HeadcountError, ValueError):
         shown = repr(value)
         if len(shown) > 120:
             shown = shown[:117] + "..."
-        return cls(f"{what}={shown}: must satisfy {condition}. Try: {remedy}.")
+        return cls(f"{what}={shown}: required: {condition}. Try: {remedy}.")
 
 
 class InexactOperation(HeadcountError, ArithmeticError):

@@ -1,0 +1,127 @@
+"""Networks to and from exact JSON: self-contained, every number a string (see `theory.exact`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from constructions.arithmetic import ExactArray, fractions
+from constructions.network import Component, Dense, Formula, Head, Map, Network, Perceptron
+from theory.errors import InvalidInput
+from theory.exact import format_exact, parse_exact
+from theory.expressions import expression_from_json, expression_to_json
+
+MAX_ENTRIES = 4_000_000
+
+
+def network_to_json(network: Network) -> dict[str, Any]:
+    """The network as exact JSON; `network_from_json` is its inverse."""
+    return {
+        "seq_len": network.seq_len,
+        "token_dim": network.token_dim,
+        "beta": format_exact(network.beta),
+        "encoder": map_to_json(network.encoder),
+        "class_token": _array_to_json(network.class_token),
+        "heads": [
+            {
+                name: _array_to_json(getattr(head, name))
+                for name in ("query", "key", "value", "query_bias", "value_bias")
+            }
+            for head in network.heads
+        ],
+        "output_weight": _array_to_json(network.output_weight),
+        "output_bias": _array_to_json(network.output_bias),
+        "readout": map_to_json(network.readout),
+    }
+
+
+def network_from_json(data: Mapping[str, Any]) -> Network:
+    """Read a network; all shapes are checked again.
+
+    Raises:
+        InvalidInput: missing or unknown keys, bad numbers, inconsistent shapes, or more entries than the limit.
+    """
+    try:
+        heads = tuple(Head(**{name: _array(entry[name]) for name in sorted(entry)}) for entry in data["heads"])
+        return Network(
+            data["seq_len"],
+            data["token_dim"],
+            map_from_json(data["encoder"]),
+            _array(data["class_token"]),
+            heads,
+            parse_exact(data["beta"]),
+            _array(data["output_weight"]),
+            _array(data["output_bias"]),
+            map_from_json(data["readout"]),
+        )
+    except (KeyError, TypeError, IndexError, AttributeError) as error:
+        raise InvalidInput.about(
+            "network", repr(error), "the format of docs/certificates.md", "re-export it"
+        ) from error
+
+
+def map_to_json(function: Map) -> dict[str, Any]:
+    """A feed-forward map: ``{"layers": [...]}`` or ``{"input_dim": ..., "components": [...]}``."""
+    if isinstance(function, Perceptron):
+        layers = [
+            {"weight": _array_to_json(d.weight), "bias": _array_to_json(d.bias), "activation": d.activation}
+            for d in function.layers
+        ]
+        return {"layers": layers}
+    components = [
+        {
+            "expression": expression_to_json(component.expression),
+            "positions": None if component.positions is None else list(component.positions),
+            "outside": format_exact(component.outside),
+        }
+        for component in function.components
+    ]
+    return {"input_dim": function.input_dim, "components": components}
+
+
+def map_from_json(data: Mapping[str, Any]) -> Map:
+    """Inverse of `map_to_json`."""
+    if "layers" in data:
+        return Perceptron(
+            tuple(
+                Dense(_array(entry["weight"]), _array(entry["bias"]), entry["activation"]) for entry in data["layers"]
+            )
+        )
+    components = tuple(
+        Component(
+            expression_from_json(entry["expression"]),
+            None if entry["positions"] is None else tuple(int(position) for position in entry["positions"]),
+            parse_exact(entry["outside"]),
+        )
+        for entry in data["components"]
+    )
+    return Formula(data["input_dim"], components)
+
+
+def tokens_to_json(tokens: ExactArray) -> list[Any]:
+    """A sequence of tokens (T, d), exact."""
+    return _array_to_json(tokens)
+
+
+def tokens_from_json(data: Any) -> ExactArray:
+    """Inverse of `tokens_to_json`."""
+    return _array(data)
+
+
+def _array_to_json(array: ExactArray) -> Any:
+    if array.ndim == 1:
+        return [format_exact(entry if isinstance(entry, Fraction) else float(entry)) for entry in array]
+    return [_array_to_json(row) for row in array]
+
+
+def _array(data: Any) -> ExactArray:
+    rows = data if data and isinstance(data[0], list) else [data]
+    if sum(len(row) for row in rows) > MAX_ENTRIES:
+        raise InvalidInput.about("number of weights", "too many", f"at most {MAX_ENTRIES}", "a smaller network")
+    if len({len(row) for row in rows}) > 1:
+        raise InvalidInput.about("matrix", "rows of unequal length", "equal lengths", "re-export it")
+    parsed = fractions([[parse_exact(entry) for entry in row] for row in rows])
+    return parsed if rows is data else np.asarray(parsed[0])

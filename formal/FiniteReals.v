@@ -1,0 +1,104 @@
+(** Finite sums, minima and maxima of real numbers: the few facts that the finite files share.
+    Numbers are those of the standard library; finite types, sums and orders are mathcomp's. *)
+
+From Coq Require Import Reals Lra.
+From mathcomp Require Import all_ssreflect.
+
+Set Implicit Arguments.
+Unset Strict Implicit.
+Unset Printing Implicit Defensive.
+
+Local Open Scope R_scope.
+
+(** ** Sums *)
+
+Lemma RplusA : associative Rplus. Proof. by move=> x y z; rewrite Rplus_assoc. Qed.
+Lemma Rplus0 : right_id 0 Rplus. Proof. exact: Rplus_0_r. Qed.
+Lemma R0plus : left_id 0 Rplus. Proof. exact: Rplus_0_l. Qed.
+Lemma RplusC : commutative Rplus. Proof. exact: Rplus_comm. Qed.
+Lemma Rmult0 : right_zero 0 Rmult. Proof. exact: Rmult_0_r. Qed.
+Lemma R0mult : left_zero 0 Rmult. Proof. exact: Rmult_0_l. Qed.
+Lemma RmultDl : left_distributive Rmult Rplus. Proof. by move=> x y z; ring. Qed.
+Lemma RmultDr : right_distributive Rmult Rplus. Proof. by move=> x y z; ring. Qed.
+
+Canonical Rplus_law := Monoid.Law RplusA R0plus Rplus0.
+Canonical Rplus_comlaw := Monoid.ComLaw RplusC.
+Canonical Rmult_mul_law := Monoid.MulLaw R0mult Rmult0.
+Canonical Rplus_add_law := Monoid.AddLaw RmultDl RmultDr.
+
+Notation "\Sum_ ( i <- r ) F" := (\big[Rplus/0]_(i <- r) F)
+  (at level 41, F at level 41, i, r at level 50, format "\Sum_ ( i  <-  r )  F") : R_scope.
+Notation "\Sum_ i F" := (\big[Rplus/0]_i F) (at level 41, i at level 0, F at level 41, format "\Sum_ i  F") : R_scope.
+Notation "\Sum_ ( i | P ) F" := (\big[Rplus/0]_(i | P%B) F)
+  (at level 41, F at level 41, i at level 50, format "\Sum_ ( i  |  P )  F") : R_scope.
+Notation "\Sum_ ( i < n ) F" := (\big[Rplus/0]_(i < n) F)
+  (at level 41, F at level 41, i, n at level 50, format "\Sum_ ( i  <  n )  F") : R_scope.
+
+Section Sums.
+Variable I : finType.
+Implicit Types (P : pred I) (F G : I -> R).
+
+Lemma sum_le P F G : (forall i, P i -> F i <= G i) -> \Sum_(i | P i) F i <= \Sum_(i | P i) G i.
+Proof. by move=> le; elim/big_ind2: _ => //; [lra | move=> *; lra]. Qed.
+
+Lemma sum_ge0 P F : (forall i, P i -> 0 <= F i) -> 0 <= \Sum_(i | P i) F i.
+Proof. by move=> ge0; elim/big_ind: _ => //; [lra | move=> *; lra]. Qed.
+
+Lemma sum_scale P F c : \Sum_(i | P i) (c * F i) = c * \Sum_(i | P i) F i.
+Proof. by rewrite big_distrr. Qed.
+
+Lemma sum_opp P F : \Sum_(i | P i) (- F i) = - \Sum_(i | P i) F i.
+Proof. by rewrite (eq_bigr (fun i => -1 * F i)) ?sum_scale => *; ring. Qed.
+
+Lemma sum_sub P F G : \Sum_(i | P i) (F i - G i) = \Sum_(i | P i) F i - \Sum_(i | P i) G i.
+Proof. by rewrite /Rminus big_split sum_opp. Qed.
+
+Lemma sum_abs P F : Rabs (\Sum_(i | P i) F i) <= \Sum_(i | P i) Rabs (F i).
+Proof.
+elim/big_ind2: _ => [|x1 x2 y1 y2 le1 le2|i _]; rewrite ?Rabs_R0; [lra | | lra].
+by apply: Rle_trans (Rabs_triang _ _) _; lra.
+Qed.
+
+Lemma sum_const P c : \Sum_(i | P i) c = INR #|[pred i | P i]| * c.
+Proof.
+rewrite big_const; elim: #|_| => [|k IH] /=; first by rewrite /=; ring.
+by rewrite IH -/(INR k.+1) S_INR; ring.
+Qed.
+
+Lemma sum_le_const P F c : (forall i, P i -> F i <= c) -> \Sum_(i | P i) F i <= INR #|[pred i | P i]| * c.
+Proof. by move=> le; rewrite -sum_const; exact: sum_le. Qed.
+
+(** One term of a sum of non-negative terms is at most the sum. *)
+Lemma sum_term_le P F i : P i -> (forall j, P j -> 0 <= F j) -> F i <= \Sum_(j | P j) F j.
+Proof.
+move=> Pi ge0; rewrite (bigD1 i) //=.
+have : 0 <= \Sum_(j | P j && (j != i)) F j by apply: sum_ge0 => j /andP[/ge0].
+lra.
+Qed.
+
+End Sums.
+
+(** ** Extreme points of a real function on a finite set *)
+
+(** A real function on a non-empty finite set has a maximiser. *)
+Lemma argmax (I : finType) (P : pred I) (F : I -> R) i0 :
+  P i0 -> exists2 i, P i & forall j, P j -> F j <= F i.
+Proof.
+move=> Pi0.
+suff [i Pi max_i] : exists2 i, P i & forall j, j \in enum P -> F j <= F i.
+  by exists i => // j Pj; apply: max_i; rewrite mem_enum.
+have : forall j, j \in enum P -> P j by move=> j; rewrite mem_enum.
+elim: (enum P) => [_|k s IH sub]; first by exists i0.
+have [|i Pi max_i] := IH; first by move=> j js; apply: sub; rewrite in_cons js orbT.
+have Pk : P k by apply: sub; rewrite mem_head.
+have [le|lt] := Rle_lt_dec (F k) (F i).
+  by exists i => // j; rewrite in_cons => /orP[/eqP -> //|]; exact: max_i.
+exists k => // j; rewrite in_cons => /orP[/eqP ->|/max_i]; lra.
+Qed.
+
+Lemma argmin (I : finType) (P : pred I) (F : I -> R) i0 :
+  P i0 -> exists2 i, P i & forall j, P j -> F i <= F j.
+Proof.
+move=> Pi0; have [i Pi max_i] := argmax (fun i => - F i) Pi0.
+by exists i => // j /max_i; lra.
+Qed.
