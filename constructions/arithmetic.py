@@ -120,7 +120,7 @@ class ExactArithmetic(RationalArithmetic):
         return _elementwise(super().gelu, x)
 
     def relu(self, x: Any) -> Any:
-        return np.maximum(x, Fraction(0))
+        return _reduce(np.maximum, [x, np.asarray(Fraction(0), dtype=object)])
 
     def absolute(self, x: Any) -> Any:
         return np.abs(x)

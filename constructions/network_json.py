@@ -103,7 +103,8 @@ def map_from_json(data: Mapping[str, Any]) -> Map:
 
 def tokens_to_json(tokens: ExactArray) -> list[Any]:
     """A sequence of tokens (T, d), exact."""
-    return _array_to_json(tokens)
+    rows: list[Any] = _array_to_json(tokens)
+    return rows
 
 
 def tokens_from_json(data: Any) -> ExactArray:
