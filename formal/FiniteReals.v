@@ -102,3 +102,37 @@ Proof.
 move=> Pi0; have [i Pi max_i] := argmax (fun i => - F i) Pi0.
 by exists i => // j /max_i; lra.
 Qed.
+
+(** ** Minimum and maximum of a list *)
+
+(** [extreme op a0 s] combines the members of [s] with [op]; [a0] is the (never used) value of the empty list. *)
+Definition extreme V (op : V -> V -> V) (a0 : V) (s : seq V) : V := if s is a :: s' then foldr op a s' else a0.
+
+Notation minimum := (extreme Rmin 0).
+Notation maximum := (extreme Rmax 0).
+
+(** [minimum] and [maximum] over a list of indices are a least and a greatest value on it. *)
+Lemma minimum_spec (I : eqType) (s : seq I) (F : I -> R) i0 : i0 \in s ->
+  (exists2 i, i \in s & minimum (map F s) = F i) /\ forall i, i \in s -> minimum (map F s) <= F i.
+Proof.
+case: s => // j s _; rewrite [minimum _]/=; elim: s => [|k s /= [[i i_in eq_i] least]] /=.
+  by split=> [|i]; [exists j; rewrite ?mem_seq1 | rewrite mem_seq1 => /eqP ->; right].
+have sub l : l \in j :: s -> l \in [:: j, k & s] by rewrite !in_cons => /orP[->|->]; rewrite ?orbT.
+rewrite eq_i in least *; split=> [|l].
+  by rewrite /Rmin; case: Rle_dec => _; [exists k; rewrite ?in_cons ?eqxx ?orbT | exists i; auto].
+rewrite !in_cons => /or3P[/eqP ->|/eqP ->|l_in]; last 1 first.
+- by apply: Rle_trans (Rmin_r _ _) (least _ _); rewrite in_cons l_in orbT.
+- by apply: Rle_trans (Rmin_r _ _) (least _ _); rewrite mem_head.
+- exact: Rmin_l.
+Qed.
+
+Lemma maximum_spec (I : eqType) (s : seq I) (F : I -> R) i0 : i0 \in s ->
+  (exists2 i, i \in s & maximum (map F s) = F i) /\ forall i, i \in s -> F i <= maximum (map F s).
+Proof.
+move=> i0_in.
+have -> : maximum (map F s) = - minimum (map (fun i => - F i) s).
+  case: s i0_in => // j s _ /=; elim: s => [|k s IH] /=; first by ring.
+  by rewrite IH Ropp_Rmin !Ropp_involutive.
+have [[i i_in ->] least] := minimum_spec (fun i => - F i) i0_in.
+by split=> [|j /least]; [exists i; rewrite ?Ropp_involutive | lra].
+Qed.

@@ -1,0 +1,304 @@
+(** The algebra of the lower bound: how far two attention outputs are apart.
+
+    Vectors are functions [I -> R] on any set [I] of coordinates; [N] is any
+    seminorm on them (the Euclidean norm, the sup norm, ...).  Notation of the
+    claims: [Q1, Q2] weights on the positions where the two subsequences differ,
+    [Q3] on those where they agree, [Q4] on all other positions of the full
+    sequences; [V1 .. V4] the weighted averages of the values there; [e] stands
+    for [eps^(k+1)]. *)
+
+From Coq Require Import Reals List Lra Lia FunctionalExtensionality.
+From Headcount Require Import Sums.
+Open Scope R_scope.
+
+(** ** Quotients, once and for all *)
+
+Lemma div_le a b c : 0 < b -> a <= c * b -> a / b <= c.
+Proof. intros Hb H. apply (Rmult_le_reg_r b); [lra |]. field_simplify; lra. Qed.
+
+Lemma le_div a b c : 0 < b -> c * b <= a -> c <= a / b.
+Proof. intros Hb H. apply (Rmult_le_reg_r b); [lra |]. field_simplify; lra. Qed.
+
+Lemma div_nonneg a b : 0 <= a -> 0 < b -> 0 <= a / b.
+Proof. intros Ha Hb. apply le_div; lra. Qed.
+
+Lemma le_of_div a b c : 0 < b -> a / b <= c -> a <= c * b.
+Proof. intros Hb H. apply (Rmult_le_compat_r b) in H; [field_simplify in H |]; lra. Qed.
+
+Lemma le_of_le_div a b c : 0 < b -> c <= a / b -> c * b <= a.
+Proof. intros Hb H. apply (Rmult_le_compat_r b) in H; [field_simplify in H |]; lra. Qed.
+
+(** ** Seminorms *)
+
+Record seminorm {I} (N : (I -> R) -> R) : Prop := {
+  triangle : forall x y, N (fun i => x i + y i) <= N x + N y;
+  homogeneous : forall c x, N (fun i => c * x i) = Rabs c * N x }.
+
+Section Seminorm.
+Context {I : Type} (N : (I -> R) -> R) (HN : seminorm N).
+
+Lemma norm_opp x : N (fun i => - x i) = N x.
+Proof.
+  replace (fun i => - x i) with (fun i => -1 * x i) by (extensionality i; ring).
+  rewrite (homogeneous N HN), Rabs_left by lra. ring.
+Qed.
+
+Lemma norm_minus x y : N (fun i => x i - y i) <= N x + N y.
+Proof. rewrite <- (norm_opp y). apply (triangle N HN x (fun i => - y i)). Qed.
+
+Lemma norm_nonneg x : 0 <= N x.
+Proof.
+  pose proof (norm_minus x x) as H.
+  replace (fun i => x i - x i) with (fun i => 0 * x i) in H by (extensionality i; ring).
+  rewrite (homogeneous N HN), Rabs_R0 in H. lra.
+Qed.
+
+End Seminorm.
+
+(** The average of two averages [v], [v'] with weights [q], [q']. *)
+Definition mix {I} (q : R) (v : I -> R) (q' : R) (v' : I -> R) : I -> R :=
+  fun i => (q * v i + q' * v' i) / (q + q').
+
+(** ** T2.2-24: the identity *)
+
+(** (Q1V1+Q3V3)/(Q1+Q3) - (Q2V2+Q3V3)/(Q2+Q3)
+    = Q3(Q2-Q1)(V3-V2)/((Q1+Q3)(Q2+Q3)) + Q1(V1-V2)/(Q1+Q3). *)
+Lemma mix_difference {I} Q1 Q2 Q3 (V1 V2 V3 : I -> R) :
+  Q1 + Q3 <> 0 -> Q2 + Q3 <> 0 ->
+  (fun i => mix Q1 V1 Q3 V3 i - mix Q2 V2 Q3 V3 i) =
+  (fun i => Q3 * (Q2 - Q1) * (V3 i - V2 i) / ((Q1 + Q3) * (Q2 + Q3))
+            + Q1 * (V1 i - V2 i) / (Q1 + Q3)).
+Proof. intros. extensionality i. unfold mix. field. auto. Qed.
+
+(** ** T2.2-26 .. T2.2-40: the inequalities, with |V| <= Rad in place of 1 *)
+
+Section TwoCases.
+Context {I : Type} (N : (I -> R) -> R) (HN : seminorm N).
+Variables (Q1 Q2 Q3 Q4 T0 Rad e : R) (V1 V2 V3 V4 : I -> R).
+Hypotheses (HQ1 : 0 < Q1) (HQ2 : 0 < Q2) (HQ3 : 0 <= Q3) (HQ4 : 0 < Q4).
+Hypotheses (HV1 : N V1 <= Rad) (HV2 : N V2 <= Rad) (HV3 : N V3 <= Rad) (HV4 : N V4 <= Rad).
+Hypothesis He : 0 <= e.
+
+(** The two terms of the identity, for the positions with weight [Q] and average [V]. *)
+Let weight_term Q V := N (fun i => Q * (Q2 - Q1) * (V i - V2 i) / ((Q1 + Q) * (Q2 + Q))).
+Let value_term Q := N (fun i => Q1 * (V1 i - V2 i) / (Q1 + Q)).
+
+Lemma Rad_nonneg : 0 <= Rad.
+Proof. pose proof (norm_nonneg N HN V1). lra. Qed.
+
+Lemma two_radii V : N V <= Rad -> N (fun i => V i - V2 i) <= 2 * Rad.
+Proof. intros. pose proof (norm_minus N HN V V2). lra. Qed.
+
+Lemma weight_term_eq Q V : 0 <= Q ->
+  weight_term Q V = Q / (Q2 + Q) * (Rabs (Q2 - Q1) * N (fun i => V i - V2 i) / (Q1 + Q)).
+Proof.
+  intros HQ. unfold weight_term.
+  replace (fun i => _) with (fun i => Q / (Q2 + Q) / (Q1 + Q) * (Q2 - Q1) * (V i - V2 i))
+    by (extensionality i; field; lra).
+  rewrite (homogeneous N HN), Rabs_mult, Rabs_right; [field; lra |].
+  apply Rle_ge. do 2 (apply div_nonneg; [| lra]). exact HQ.
+Qed.
+
+Lemma weight_term_le Q V : 0 <= Q ->
+  weight_term Q V <= N (fun i => (Q2 - Q1) * (V i - V2 i)) / (Q1 + Q).
+Proof.
+  intros HQ. rewrite weight_term_eq, (homogeneous N HN) by exact HQ.
+  set (b := Rabs (Q2 - Q1) * _ / _).
+  assert (0 <= b).
+  { apply div_nonneg; [| lra]. apply Rmult_le_pos; [apply Rabs_pos | apply (norm_nonneg N HN)]. }
+  assert (Q / (Q2 + Q) <= 1) by (apply div_le; lra).
+  apply (Rmult_le_compat_r b) in H0; lra.
+Qed.
+
+Lemma value_term_eq Q : 0 <= Q ->
+  value_term Q = Q1 / (Q1 + Q) * N (fun i => V1 i - V2 i).
+Proof.
+  intros HQ. unfold value_term.
+  replace (fun i => _) with (fun i => Q1 / (Q1 + Q) * (V1 i - V2 i)) by (extensionality i; field; lra).
+  rewrite (homogeneous N HN), Rabs_right; [reflexivity |].
+  apply Rle_ge, div_nonneg; lra.
+Qed.
+
+Lemma outputs_le_terms Q V : 0 <= Q ->
+  N (fun i => mix Q1 V1 Q V i - mix Q2 V2 Q V i) <= weight_term Q V + value_term Q.
+Proof. intros HQ. rewrite mix_difference by lra. apply (triangle N HN). Qed.
+
+Lemma value_le_terms Q V : 0 <= Q ->
+  value_term Q <= N (fun i => mix Q1 V1 Q V i - mix Q2 V2 Q V i) + weight_term Q V.
+Proof.
+  intros HQ. unfold value_term.
+  replace (fun i => Q1 * (V1 i - V2 i) / (Q1 + Q)) with
+    (fun i => (mix Q1 V1 Q V i - mix Q2 V2 Q V i)
+              - Q * (Q2 - Q1) * (V i - V2 i) / ((Q1 + Q) * (Q2 + Q)))
+    by (extensionality i; unfold mix; field; lra).
+  apply (norm_minus N HN).
+Qed.
+
+(** *** Case (2a): the sums of weights have a ratio near 1 *)
+Section CaseA.
+Hypothesis HT0 : 1 <= T0.
+Let kappa := e / (12 * T0 ^ 2).
+Hypothesis ratio : / (1 + kappa) <= (Q1 + Q3) / (Q2 + Q3) <= 1 + kappa.
+(** Condition (1): the weighted averages differ by at most e/(3 T0). *)
+Hypothesis averages : N (fun i => mix Q1 V1 Q3 V3 i - mix Q2 V2 Q3 V3 i) <= e / (3 * T0).
+(** T2.2-count3: the other positions contain the maximal weight of the head. *)
+Hypothesis maximal : (Q1 + Q3) / T0 <= Q4.
+
+Lemma kappa_nonneg : 0 <= kappa.
+Proof. apply div_nonneg; [exact He | nra]. Qed.
+
+Lemma weights_close : Rabs (Q2 - Q1) <= kappa * (Q1 + Q3).
+Proof.
+  pose proof kappa_nonneg as Hk. destruct ratio as [lower upper].
+  apply le_of_div in upper; [| lra]. apply le_of_le_div in lower; [| lra].
+  apply (Rmult_le_compat_r (1 + kappa)) in lower; [| lra]. field_simplify in lower; [| lra].
+  apply Rabs_le. split; [| lra].
+  destruct (Rle_lt_dec (Q2 + Q3) (Q1 + Q3)); nra.
+Qed.
+
+Lemma weights_times_values V : N V <= Rad ->
+  N (fun i => (Q2 - Q1) * (V i - V2 i)) / (Q1 + Q3) <= Rad * e / (6 * T0 ^ 2).
+Proof.
+  intros HV. rewrite (homogeneous N HN).
+  replace (Rad * e / (6 * T0 ^ 2)) with (kappa * (2 * Rad)) by (unfold kappa; field; lra).
+  apply div_le; [lra |].
+  replace (kappa * (2 * Rad) * (Q1 + Q3)) with (kappa * (Q1 + Q3) * (2 * Rad)) by ring.
+  apply Rmult_le_compat; auto using Rabs_pos, norm_nonneg, weights_close, two_radii.
+Qed.
+
+(** T2.2-26 (eq 26-30), Rad for 1:
+    |Q4(Q2-Q1)(V4-V2)/((Q1+Q4)(Q2+Q4))| <= |(Q2-Q1)(V4-V2)|/(Q1+Q4)
+    <= T0 |(Q2-Q1)(V4-V2)|/(Q1+Q3) <= Rad e/(6 T0). *)
+Lemma case_2a_weight_outside :
+  let d := N (fun i => (Q2 - Q1) * (V4 i - V2 i)) in
+  N (fun i => Q4 * (Q2 - Q1) * (V4 i - V2 i) / ((Q1 + Q4) * (Q2 + Q4))) <= d / (Q1 + Q4) /\
+  d / (Q1 + Q4) <= T0 * (d / (Q1 + Q3)) /\
+  T0 * (d / (Q1 + Q3)) <= Rad * e / (6 * T0).
+Proof.
+  intros d. pose proof (norm_nonneg N HN (fun i => (Q2 - Q1) * (V4 i - V2 i)) : 0 <= d) as Hd.
+  split; [apply weight_term_le; lra | split].
+  - apply div_le; [lra |]. apply le_of_div in maximal; [| lra].
+    replace (T0 * (d / (Q1 + Q3)) * (Q1 + Q4)) with (d * (T0 * (Q1 + Q4) / (Q1 + Q3))) by (field; lra).
+    rewrite <- (Rmult_1_r d) at 1. apply Rmult_le_compat_l; [exact Hd |]. apply le_div; nra.
+  - replace (Rad * e / (6 * T0)) with (T0 * (Rad * e / (6 * T0 ^ 2))) by (field; lra).
+    apply Rmult_le_compat_l; [lra | exact (weights_times_values V4 HV4)].
+Qed.
+
+(** T2.2-31 (eq 31), Rad for 1: the same with Q3, V3, at most Rad e/(6 T0). *)
+Lemma case_2a_weight_inside :
+  N (fun i => Q3 * (Q2 - Q1) * (V3 i - V2 i) / ((Q1 + Q3) * (Q2 + Q3))) <= Rad * e / (6 * T0).
+Proof.
+  eapply Rle_trans; [apply (weight_term_le Q3 V3 HQ3) |].
+  eapply Rle_trans; [exact (weights_times_values V3 HV3) |].
+  pose proof Rad_nonneg. pose proof (Rmult_le_pos _ _ H He).
+  apply div_le; [nra |].
+  replace (Rad * e / (6 * T0) * (6 * T0 ^ 2)) with (Rad * e * T0) by (field; lra). nra.
+Qed.
+
+(** T2.2-32 (eq 32), Rad for 1: |Q1(V1-V2)/(Q1+Q3)| <= Rad e/(6 T0) + e/(3 T0). *)
+Lemma case_2a_value_inside :
+  N (fun i => Q1 * (V1 i - V2 i) / (Q1 + Q3)) <= Rad * e / (6 * T0) + e / (3 * T0).
+Proof.
+  pose proof (value_le_terms Q3 V3 HQ3). pose proof case_2a_weight_inside.
+  unfold weight_term, value_term in *. lra.
+Qed.
+
+(** T2.2-33 (eq 33-35), Rad for 1:
+    |Q1(V1-V2)/(Q1+Q4)| <= T0 |Q1(V1-V2)/(Q1+Q3)| <= Rad e/6 + e/3. *)
+Lemma case_2a_value_outside :
+  N (fun i => Q1 * (V1 i - V2 i) / (Q1 + Q4)) <= T0 * N (fun i => Q1 * (V1 i - V2 i) / (Q1 + Q3)) /\
+  T0 * N (fun i => Q1 * (V1 i - V2 i) / (Q1 + Q3)) <= Rad * e / 6 + e / 3.
+Proof.
+  split.
+  - pose proof (value_term_eq Q3 HQ3) as E3. pose proof (value_term_eq Q4 (Rlt_le _ _ HQ4)) as E4.
+    unfold value_term in E3, E4. rewrite E3, E4, <- Rmult_assoc.
+    apply Rmult_le_compat_r; [apply (norm_nonneg N HN) |].
+    apply div_le; [lra |]. apply le_of_div in maximal; [| lra].
+    replace (T0 * (Q1 / (Q1 + Q3)) * (Q1 + Q4)) with (Q1 * (T0 * (Q1 + Q4) / (Q1 + Q3))) by (field; lra).
+    rewrite <- (Rmult_1_r Q1) at 1. apply Rmult_le_compat_l; [lra |]. apply le_div; nra.
+  - replace (Rad * e / 6 + e / 3) with (T0 * (Rad * e / (6 * T0) + e / (3 * T0))) by (field; lra).
+    apply Rmult_le_compat_l; [lra | exact case_2a_value_inside].
+Qed.
+
+(** T2.2-36 (eq 36-39), Rad for 1: in case (2a) the head's outputs on W_1 and W_2 differ by at
+    most Rad e/(6 T0) + Rad e/6 + e/3 <= (Rad + 1) e/3. *)
+Theorem case_2a :
+  N (fun i => mix Q1 V1 Q4 V4 i - mix Q2 V2 Q4 V4 i) <= Rad * e / (6 * T0) + Rad * e / 6 + e / 3 /\
+  Rad * e / (6 * T0) + Rad * e / 6 + e / 3 <= (Rad + 1) * e / 3.
+Proof.
+  split.
+  - pose proof (outputs_le_terms Q4 V4 (Rlt_le _ _ HQ4)).
+    pose proof case_2a_weight_outside. pose proof case_2a_value_outside.
+    unfold weight_term, value_term in *. simpl in *. lra.
+  - assert (Rad * e / (6 * T0) <= Rad * e / 6); [| lra].
+    pose proof Rad_nonneg. pose proof (Rmult_le_pos _ _ H He). apply div_le; [lra | nra].
+Qed.
+End CaseA.
+
+(** T2.2-40 (eq 40-44), Rad for 1: in case (2b), where Q1 + Q3 and Q2 + Q3 are at most (e/4) Q4,
+    the outputs differ by at most (e/4)|V4-V2| + (e/4)|V1-V2| <= Rad e. *)
+Theorem case_2b :
+  Q1 + Q3 <= e / 4 * Q4 -> Q2 + Q3 <= e / 4 * Q4 ->
+  let bound := e / 4 * N (fun i => V4 i - V2 i) + e / 4 * N (fun i => V1 i - V2 i) in
+  N (fun i => mix Q1 V1 Q4 V4 i - mix Q2 V2 Q4 V4 i) <= bound /\ bound <= Rad * e.
+Proof.
+  intros small1 small2 bound. pose proof (norm_nonneg N HN (fun i => V4 i - V2 i)).
+  pose proof (norm_nonneg N HN (fun i => V1 i - V2 i)). split.
+  - eapply Rle_trans; [apply (outputs_le_terms Q4 V4); lra |]. apply Rplus_le_compat.
+    + eapply Rle_trans; [apply (weight_term_le Q4 V4); lra |].
+      rewrite (homogeneous N HN). apply div_le; [lra |].
+      replace (e / 4 * N (fun i => V4 i - V2 i) * (Q1 + Q4)) with
+        (e / 4 * (Q1 + Q4) * N (fun i => V4 i - V2 i)) by ring.
+      apply Rmult_le_compat_r; [assumption |]. apply Rabs_le. nra.
+    + rewrite value_term_eq by lra. apply Rmult_le_compat_r; [assumption |]. apply div_le; nra.
+  - pose proof (two_radii V4 HV4). pose proof (two_radii V1 HV1). unfold bound. nra.
+Qed.
+
+End TwoCases.
+
+(** T2.2-36 as published: with |V| <= 1 the outputs differ by at most e = eps^(k+1) in case (2a). *)
+Corollary case_2a_published {I} (N : (I -> R) -> R) Q1 Q2 Q3 Q4 T0 e V1 V2 V3 V4 :
+  seminorm N -> 0 < Q1 -> 0 < Q2 -> 0 <= Q3 -> 0 < Q4 -> 1 <= T0 -> 0 <= e ->
+  N V1 <= 1 -> N V2 <= 1 -> N V3 <= 1 -> N V4 <= 1 ->
+  / (1 + e / (12 * T0 ^ 2)) <= (Q1 + Q3) / (Q2 + Q3) <= 1 + e / (12 * T0 ^ 2) ->
+  N (fun i => mix Q1 V1 Q3 V3 i - mix Q2 V2 Q3 V3 i) <= e / (3 * T0) ->
+  (Q1 + Q3) / T0 <= Q4 ->
+  N (fun i => mix Q1 V1 Q4 V4 i - mix Q2 V2 Q4 V4 i) <= e.
+Proof.
+  intros. destruct (case_2a N H Q1 Q2 Q3 Q4 T0 1 e V1 V2 V3 V4); auto. lra.
+Qed.
+
+(** T2.2-40 as published: with |V| <= 1 they differ by at most e in case (2b). *)
+Corollary case_2b_published {I} (N : (I -> R) -> R) Q1 Q2 Q3 Q4 e V1 V2 V4 :
+  seminorm N -> 0 < Q1 -> 0 < Q2 -> 0 <= Q3 -> 0 < Q4 -> 0 <= e ->
+  N V1 <= 1 -> N V2 <= 1 -> N V4 <= 1 ->
+  Q1 + Q3 <= e / 4 * Q4 -> Q2 + Q3 <= e / 4 * Q4 ->
+  N (fun i => mix Q1 V1 Q4 V4 i - mix Q2 V2 Q4 V4 i) <= e.
+Proof.
+  intros. destruct (case_2b N H Q1 Q2 Q3 Q4 1 e V1 V2 V4); auto. lra.
+Qed.
+
+(** ** T2.2-count3 and T2.2-Q4: the maximal weight dominates the free positions *)
+
+(** T2.2-count3, with the maximum [Lambda] taken over all positions: if every weight on the free
+    positions is at most [Lambda], one of the weights on the other positions, then
+    Q4 >= (1/T0) sum_t lambda(z(t),t), T0 the number of free positions. *)
+Lemma maximal_weight_dominates {P} (free rest : list P) (free_weight rest_weight : P -> R) Lambda t :
+  (forall p, In p free -> free_weight p <= Lambda) ->
+  (forall p, In p rest -> 0 <= rest_weight p) ->
+  In t rest -> rest_weight t = Lambda -> free <> nil ->
+  sum free free_weight / INR (length free) <= sum rest rest_weight.
+Proof.
+  intros Hfree Hrest Ht E Hne.
+  assert (0 < INR (length free)) by (apply lt_0_INR; destruct free; [easy | simpl; lia]).
+  apply div_le; [lra |]. eapply Rle_trans; [exact (sum_le free _ (fun _ => Lambda) Hfree) |].
+  rewrite sum_const, Rmult_comm. apply Rmult_le_compat_r; [lra |].
+  rewrite <- E. apply sum_term; assumption.
+Qed.
+
+(** T2.2-Q4 repaired: Q4 >= (Q1 + Q2)/(2 T0) (published without the 2; see test_failures.v). *)
+Lemma Q4_lower Q1 Q2 Q3 Q4 T0 :
+  0 < T0 -> 0 <= Q3 -> (Q1 + Q3) / T0 <= Q4 -> (Q2 + Q3) / T0 <= Q4 -> (Q1 + Q2) / (2 * T0) <= Q4.
+Proof.
+  intros HT H3 H1 H2. apply le_of_div in H1, H2; [| exact HT ..]. apply div_le; nra.
+Qed.

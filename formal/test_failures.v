@@ -1,0 +1,116 @@
+(** Wrong variants of the theorems must fail: either the negation is proved, or the proof of the
+    right statement does not prove the wrong one ([Fail]). *)
+
+From Coq Require Import Reals List Lra Lia.
+From Coquelicot Require Import Coquelicot.
+From Headcount Require Import Sums Algebra Cells.
+Import ListNotations.
+Open Scope R_scope.
+
+(** ** Algebra *)
+
+(** T2.2-24 with the sign of the first term flipped. *)
+Goal ~ forall Q1 Q2 Q3 V1 V2 V3 : R, Q1 + Q3 <> 0 -> Q2 + Q3 <> 0 ->
+  (Q1 * V1 + Q3 * V3) / (Q1 + Q3) - (Q2 * V2 + Q3 * V3) / (Q2 + Q3) =
+  Q3 * (Q1 - Q2) * (V3 - V2) / ((Q1 + Q3) * (Q2 + Q3)) + Q1 * (V1 - V2) / (Q1 + Q3).
+Proof. intros H. specialize (H 1 2 1 0 0 1 ltac:(lra) ltac:(lra)). lra. Qed.
+
+(** T2.2-24 without non-zero denominators (division by zero gives 0 in this formalisation). *)
+Goal ~ forall Q1 Q2 Q3 V1 V2 V3 : R, Q1 + Q3 <> 0 ->
+  (Q1 * V1 + Q3 * V3) / (Q1 + Q3) - (Q2 * V2 + Q3 * V3) / (Q2 + Q3) =
+  Q3 * (Q2 - Q1) * (V3 - V2) / ((Q1 + Q3) * (Q2 + Q3)) + Q1 * (V1 - V2) / (Q1 + Q3).
+Proof.
+  intros H. specialize (H 1 (-1) 1 0 0 1 ltac:(lra)).
+  replace (-1 + 1) with 0 in H by ring. replace (1 + 1) with 2 in H by ring.
+  rewrite (Rmult_0_r 2) in H. unfold Rdiv in H. rewrite !Rinv_0 in H. lra.
+Qed.
+
+(** The absolute value is a seminorm on one coordinate. *)
+Lemma abs_seminorm : seminorm (fun x : unit -> R => Rabs (x tt)).
+Proof. split; intros; [apply Rabs_triang | apply Rabs_mult]. Qed.
+
+(** T2.2-40 with the constant 1/2 in place of 1: refuted at e = 4. *)
+Goal ~ forall (N : (unit -> R) -> R) Q1 Q2 Q3 Q4 e V1 V2 V4,
+  seminorm N -> 0 < Q1 -> 0 < Q2 -> 0 <= Q3 -> 0 < Q4 -> 0 <= e ->
+  N V1 <= 1 -> N V2 <= 1 -> N V4 <= 1 ->
+  Q1 + Q3 <= e / 4 * Q4 -> Q2 + Q3 <= e / 4 * Q4 ->
+  N (fun i => mix Q1 V1 Q4 V4 i - mix Q2 V2 Q4 V4 i) <= e / 8.
+Proof.
+  intros H. specialize (H _ 1 1 0 1 4 (fun _ => 1) (fun _ => -1) (fun _ => 0) abs_seminorm).
+  unfold mix in H. rewrite !Rabs_R0, Rabs_R1, (Rabs_left (-1)), (Rabs_right _) in H by lra. lra.
+Qed.
+
+(** T2.2-36 without T2.2-count3 (the other positions contain the maximal weight). *)
+Goal ~ forall (N : (unit -> R) -> R) Q1 Q2 Q3 Q4 T0 e V1 V2 V3 V4,
+  seminorm N -> 0 < Q1 -> 0 < Q2 -> 0 <= Q3 -> 0 < Q4 -> 1 <= T0 -> 0 <= e ->
+  N V1 <= 1 -> N V2 <= 1 -> N V3 <= 1 -> N V4 <= 1 ->
+  / (1 + e / (12 * T0 ^ 2)) <= (Q1 + Q3) / (Q2 + Q3) <= 1 + e / (12 * T0 ^ 2) ->
+  N (fun i => mix Q1 V1 Q3 V3 i - mix Q2 V2 Q3 V3 i) <= e / (3 * T0) ->
+  N (fun i => mix Q1 V1 Q4 V4 i - mix Q2 V2 Q4 V4 i) <= e.
+Proof.
+  (* one differing position of weight 1 among common ones of weight 99: the averages differ by 2/100,
+     without the common ones by almost 2 *)
+  intros H. specialize (H _ 1 1 99 (1 / 99) 1 (6 / 100) (fun _ => 1) (fun _ => -1) (fun _ => 0) (fun _ => 0)
+    abs_seminorm). unfold mix in H.
+  rewrite !Rabs_R0, Rabs_R1, (Rabs_left (-1)), !Rabs_right in H by lra. lra.
+Qed.
+
+(** T2.2-Q4 as published, Q4 >= (Q1 + Q2)/T0: refuted with all free weights maximal. *)
+Goal ~ forall Q1 Q2 Q3 Q4 T0, 0 < T0 -> 0 <= Q3 -> (Q1 + Q3) / T0 <= Q4 -> (Q2 + Q3) / T0 <= Q4 ->
+  (Q1 + Q2) / T0 <= Q4.
+Proof. intros H. specialize (H 1 1 0 1 1). lra. Qed.
+
+(** T2.2-46 as published, s e: refuted with one head of dimension 2 and W_O of ones. *)
+Goal ~ forall (heads coordinates : list nat) (w delta : nat -> nat -> R) e,
+  (forall h c, Rabs (w h c) <= 1) ->
+  (forall h, In h heads -> sqrt (sum coordinates (fun c => delta h c ^ 2)) <= e) ->
+  Rabs (sum heads (fun h => sum coordinates (fun c => w h c * delta h c))) <= INR (length heads) * e.
+Proof.
+  intros H. specialize (H [0%nat] [0%nat; 1%nat] (fun _ _ => 1) (fun _ _ => 1) (sqrt 2)).
+  assert (Hs : sqrt 2 < 2) by (rewrite <- (sqrt_pow2 2) at 2 by lra; apply sqrt_lt_1; lra).
+  assert (W : forall h c : nat, Rabs 1 <= 1) by (intros; rewrite Rabs_R1; lra).
+  specialize (H W). simpl in H. rewrite Rabs_right in H by lra.
+  assert (1 * 1 + (1 * 1 + 0) + 0 <= 1 * sqrt 2); [apply H; intros; right; f_equal; ring | lra].
+Qed.
+
+(** N4 step 5 with y_1 in place of y_2 in the identity. *)
+Goal forall Lambda a1 a2 q1 q2 C K : R,
+  let Q1 := Lambda * q1 + K in let Q2 := Lambda * q2 + K in
+  let y1 := (Lambda * a1 + C) / Q1 in let y2 := (Lambda * a2 + C) / Q2 in
+  Q1 <> 0 -> Q2 <> 0 -> y1 - y2 = (Lambda * (a1 - a2) - y1 * (Lambda * (q1 - q2))) / Q1.
+Proof. intros. subst y1 y2 Q1 Q2. Fail (field; auto). Abort.
+
+(** N4 step 5 with Lambda larger than every weight on the other positions (hypothesis dropped): two
+    sequences of one free position, in one of 10 cells as Lambda = 100, with outputs 1 and -1. *)
+Goal exists (lambda v : bool -> unit -> R) (z1 z2 : unit -> bool) (Lambda : R),
+  (forall x p, 0 < lambda x p) /\ (forall x p, Rabs (v x p) <= sqrt (INR 1)) /\
+  (forall x p, lambda x p <= Lambda) /\
+  Rabs (value_sum lambda v [tt] z1 / Lambda - value_sum lambda v [tt] z2 / Lambda)
+    <= 2 * sqrt (INR 1) * INR 1 / INR 10 /\
+  Rabs (weight_sum lambda [tt] z1 / Lambda - weight_sum lambda [tt] z2 / Lambda) <= INR 1 / INR 10 /\
+  ~ Rabs (head_output lambda v [tt] [] z1 - head_output lambda v [tt] [] z2)
+    <= 3 * sqrt (INR 1) * INR 1 / INR 10.
+Proof.
+  exists (fun _ _ => 1), (fun (x : bool) _ => if x then 1 else -1), (fun _ => true), (fun _ => false), 100.
+  unfold head_output, value_sum, weight_sum. cbn [sum app].
+  replace (INR 1) with 1 by reflexivity. replace (INR 10) with 10 by (simpl; ring). rewrite sqrt_1.
+  repeat split; intros; try destruct x; try (apply Rabs_le); try lra.
+  intros H. apply Rabs_le_between in H. lra.
+Qed.
+
+(** N4 step 5 with the constant 1/2 in place of 3, all hypotheses kept. *)
+Goal exists (lambda v : bool -> bool -> R) (w1 w2 : bool -> bool),
+  (forall x p, 0 < lambda x p) /\ (forall x p, Rabs (v x p) <= sqrt (INR 1)) /\
+  w1 true = w2 true /\ lambda (w1 true) true = 1 /\
+  Rabs (value_sum lambda v [false] w1 / 1 - value_sum lambda v [false] w2 / 1)
+    <= 2 * sqrt (INR 1) * INR 1 / INR 1 /\
+  Rabs (weight_sum lambda [false] w1 / 1 - weight_sum lambda [false] w2 / 1) <= INR 1 / INR 1 /\
+  ~ Rabs (head_output lambda v [false] [true] w1 - head_output lambda v [false] [true] w2)
+    <= / 2 * sqrt (INR 1) * INR 1 / INR 1.
+Proof.
+  exists (fun _ _ => 1), (fun (x : bool) _ => if x then 1 else -1), (fun _ => true), (fun p => p).
+  unfold head_output, value_sum, weight_sum. cbn [sum app].
+  replace (INR 1) with 1 by reflexivity. rewrite sqrt_1.
+  repeat split; intros; try destruct x; try (apply Rabs_le); try lra.
+  intros H. apply Rabs_le_between in H. lra.
+Qed.
