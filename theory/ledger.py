@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
+from fractions import Fraction
 from typing import Any, NoReturn
 
 from theory.errors import HeadcountError, InvalidInput
+from theory.propositions import Proposition
 
 
 class Means(IntEnum):
@@ -35,11 +37,22 @@ class Means(IntEnum):
 
 
 class Form(StrEnum):
-    """Which of a claim's three statements: as the paper prints it, the minimal repair, the sharpest known."""
+    """Which statement: as the paper prints it, that its printed argument is sound, the minimal repair, the sharpest."""
 
     PUBLISHED = "published"
+    ARGUMENT = "argument"
     REPAIRED = "repaired"
     SHARPENED = "sharpened"
+
+
+class Severity(StrEnum):
+    """How much falls when the published statement or its argument falls."""
+
+    COSMETIC = "cosmetic"
+    CONSTANT = "constant"
+    EXPONENT = "exponent"
+    STEP = "step"
+    THEOREM = "theorem"
 
 
 class _NoTruthValue:
@@ -109,24 +122,37 @@ class Reference:
 
 @dataclass(frozen=True)
 class Statement:
-    """What is claimed: in words, as a LaTeX formula, under which hypotheses, resting on which other statements."""
+    """What is claimed: in words, as a LaTeX formula, under which hypotheses, resting on which other statements.
+
+    Where the statement (or its core inequality) fits the expression language, ``proposition`` is that statement as
+    data, and ``instance`` a point at which all of its hypotheses hold, so that nothing is proved about the empty set.
+    """
 
     words: str
     formula: str
     hypotheses: tuple[str, ...] = ()
     depends_on: tuple[Reference, ...] = ()
+    proposition: Proposition | None = None
+    instance: Mapping[str, Fraction] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of the paper (or a result of the project) and the statements made of it."""
+    """A claim of the paper (or a result of the project) and the statements made of it.
+
+    ``argument`` is the meta-statement "the printed argument establishes the published statement": PROVED reads sound,
+    NOT_APPLICABLE sound under a hidden hypothesis (named), UNDECIDED a gap, REFUTED wrong at a step (with witness).
+    For results of the project ``published`` is the statement of the results file.
+    """
 
     id: str
     title: str
     source: str
     published: Statement
+    argument: Statement | None = None
     repaired: Statement | None = None
     sharpened: Statement | None = None
+    severity: Severity | None = None
 
     def statement(self, form: Form) -> Statement | None:
         statement: Statement | None = getattr(self, form.value)
@@ -213,6 +239,10 @@ def conclude(result: Result) -> tuple[Verdict, Means | None]:
                 return step.verdict, step.means
         return Undecided("No witness was confirmed.", "look at the step's detail"), None
     for step in result.steps:
+        if isinstance(step.verdict, NotApplicable):
+            return step.verdict, step.means
+        if isinstance(step.verdict, Refuted) and step.verdict.witness and result.about.form is Form.ARGUMENT:
+            return step.verdict, step.means
         if not isinstance(step.verdict, Proved):
             return Undecided(
                 f"Step '{step.name}' is {step.verdict.label}: {step.verdict.detail}", "mend the step"
@@ -264,6 +294,9 @@ def _combine(reference: Reference, results: Sequence[Result], below: Sequence[St
         raise LedgerConflict(f"{reference} is both proved and refuted: an engine is wrong; run its evidence one by one")
     if refutations:
         return Status(reference, *refutations[0])
+    conditional = [(verdict, means) for verdict, means in concluded if isinstance(verdict, NotApplicable)]
+    if conditional and not proofs:
+        return Status(reference, *conditional[0])
     if not proofs:
         reasons = "; ".join(verdict.detail for verdict, _ in concluded) or "No evidence is registered."
         return Status(reference, Undecided(reasons, "add evidence"), None)

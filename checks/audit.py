@@ -1,0 +1,186 @@
+"""The audit: run the evidence, compute every status, keep what was computed keyed by content.
+
+A cached result is used only if nothing that it depends on has changed: the statement, the step, and the source code of
+theory, constructions and checks (with the versions of the engines). There is no other state.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.metadata
+import json
+import pkgutil
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import checks
+import checks.evidence
+import constructions
+import theory
+import theory.claims
+from theory.errors import InvalidInput
+from theory.ledger import (
+    Claim,
+    Evidence,
+    Mutant,
+    NotApplicable,
+    Proved,
+    Purpose,
+    Reference,
+    Refuted,
+    Result,
+    Status,
+    Step,
+    StepResult,
+    Undecided,
+    Verdict,
+    statuses,
+)
+
+ENGINES = ("python-flint", "z3-solver", "sympy", "mpmath", "numpy")
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Audit:
+    """Claims, the results of their evidence, and the computed status of every statement."""
+
+    claims: tuple[Claim, ...]
+    results: tuple[Result, ...]
+    statuses: Mapping[Reference, Status]
+
+
+def all_claims() -> tuple[Claim, ...]:
+    """Every registered claim, in the order of the ids' modules.
+
+    Raises:
+        InvalidInput: two claims share an id.
+    """
+    claims = tuple(claim for module in _modules(theory.claims) for claim in module.claims())
+    ids = [claim.id for claim in claims]
+    if len(set(ids)) < len(ids):
+        twice = sorted({name for name in ids if ids.count(name) > 1})
+        raise InvalidInput.about("claim ids", twice, "unique", "rename one")
+    return claims
+
+
+def all_evidence() -> tuple[Evidence, ...]:
+    """Every registered piece of evidence."""
+    modules = (module for module in _modules(checks.evidence) if hasattr(module, "evidence"))
+    return tuple(piece for module in modules for piece in module.evidence())
+
+
+def audit(
+    claims: Sequence[Claim],
+    evidence: Sequence[Evidence],
+    cache_folder: Path | None = None,
+    progress: Progress | None = None,
+) -> Audit:
+    """Run all evidence (or take it from the cache) and compute the statuses."""
+    statements = {Reference(claim.id, form): claim.statement(form) for claim in claims for form in claim.forms}
+    results = []
+    for number, piece in enumerate(evidence):
+        if progress is not None:
+            progress(str(piece.about), number, len(evidence))
+        steps = tuple(_run(step, piece, statements.get(piece.about), cache_folder) for step in piece.steps)
+        results.append(Result(piece.about, piece.purpose, steps))
+    return Audit(tuple(claims), tuple(results), statuses(claims, results))
+
+
+def with_dependencies(claims: Sequence[Claim], ids: Sequence[str]) -> tuple[Claim, ...]:
+    """The claims named and, transitively, those that they depend on.
+
+    Raises:
+        InvalidInput: an id is not registered; similar ids are suggested.
+    """
+    known = {claim.id: claim for claim in claims}
+    wanted: dict[str, Claim] = {}
+    queue = list(ids)
+    while queue:
+        name = queue.pop()
+        if name not in known:
+            near = [other for other in known if other.lower().startswith(name.lower()[:3])][:12]
+            raise InvalidInput.about("claim", name, "a registered id", f"one of {', '.join(near or list(known)[:12])}")
+        if name not in wanted:
+            wanted[name] = known[name]
+            for form in known[name].forms:
+                statement = known[name].statement(form)
+                queue += [dependency.claim for dependency in statement.depends_on] if statement else []
+    return tuple(claim for claim in claims if claim.id in wanted)
+
+
+def surviving_mutants(piece: Evidence) -> list[tuple[Step, Mutant, Verdict]]:
+    """The mutants that the machinery wrongly accepts: proved wrong variants, or refuted right ones."""
+    forbidden = Proved if piece.purpose is Purpose.PROVES else Refuted
+    tried = [(step, mutant, mutant.run()) for step in piece.steps for mutant in step.mutants]
+    return [(step, mutant, verdict) for step, mutant, verdict in tried if isinstance(verdict, forbidden)]
+
+
+def _run(step: Step, piece: Evidence, statement: object, folder: Path | None) -> StepResult:
+    path = folder / f"{_key(step, piece, statement)}.json" if folder is not None else None
+    if path is not None and (stored := _read(path)) is not None:
+        return StepResult(step.name, step.means, *stored)
+    start = time.perf_counter()
+    verdict = step.run()
+    seconds = time.perf_counter() - start
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_suffix(".part")
+        temporary.write_text(json.dumps({"verdict": verdict_to_json(verdict), "seconds": seconds}), encoding="utf-8")
+        temporary.replace(path)
+    return StepResult(step.name, step.means, verdict, seconds)
+
+
+def _key(step: Step, piece: Evidence, statement: object) -> str:
+    content = (code_digest(), repr(statement), str(piece.about), piece.purpose.value, step.name, step.means.name)
+    return hashlib.sha256("\0".join(content).encode()).hexdigest()
+
+
+@cache
+def code_digest() -> str:
+    """A digest of the sources of theory, constructions and checks and of the engines' versions."""
+    digest = hashlib.sha256()
+    for package in (theory, constructions, checks):
+        root = Path(next(iter(package.__path__)))
+        for path in sorted(root.rglob("*.py")):
+            digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes())
+    for engine in ENGINES:
+        digest.update(f"{engine}={importlib.metadata.version(engine)}".encode())
+    return digest.hexdigest()
+
+
+def verdict_to_json(verdict: Verdict) -> dict[str, Any]:
+    """``{"label": ..., fields...}``."""
+    return {"label": verdict.label, **asdict(verdict)}
+
+
+def verdict_from_json(data: Mapping[str, Any]) -> Verdict:
+    """Inverse of `verdict_to_json`."""
+    fields = {key: value for key, value in data.items() if key != "label"}
+    match data["label"]:
+        case "PROVED":
+            return Proved(**fields)
+        case "REFUTED":
+            return Refuted(**fields)
+        case "UNDECIDED":
+            return Undecided(**fields)
+        case _:
+            return NotApplicable(tuple(fields["failed"]))
+
+
+def _read(path: Path) -> tuple[Verdict, float] | None:
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        return verdict_from_json(data["verdict"]), float(data["seconds"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None  # absent or damaged: compute it again
+
+
+def _modules(package: Any) -> list[Any]:
+    names = sorted(info.name for info in pkgutil.iter_modules(package.__path__) if info.name != "tools")
+    return [importlib.import_module(f"{package.__name__}.{name}") for name in names]
