@@ -1,0 +1,157 @@
+"""The command line. Commands import what they need when they run, so that ``verify`` needs neither torch nor numpy."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import click
+import typer
+
+from headcount import console
+from theory.errors import HeadcountError
+
+app = typer.Typer(
+    name="headcount",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="How many attention heads does a task need? Audits, builds, certifies and measures.\n\n"
+    "Exit codes: 0 proved or as expected, 1 refuted, 2 undecided, 3 usage.",
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+Task = Annotated[str, typer.Option(help="toy, hard_gate, synthetic(D), quadratic(D,d), or the path of a .toml file.")]
+SeqLen = Annotated[int, typer.Option("--seq-len", help="Sequence length T.")]
+Eps = Annotated[str, typer.Option(help="Accuracy, exact: 0.05, 1e-6 or 1/20.")]
+Seed = Annotated[int, typer.Option(help="Seed of everything random.")]
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder of the report.")] = Path("report"),
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Run the whole message once: audit, build, train, find a pair, verify; writes OUT/index.html.
+
+    Example: headcount demo --out report
+    """
+    from headcount.demo import run
+
+    run(out, seed, as_json)
+
+
+@app.command()
+def audit(
+    ids: Annotated[list[str] | None, typer.Argument(help="Claim ids such as T2.1-15 or N4; none: all.")] = None,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Compute everything again.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Decide the registered claims from their evidence: as published, repaired, sharpened.
+
+    Exit code 0: every claim came out decided (refutations of published claims are results, not failures);
+    2: something is undecided. Example: headcount audit T2.1-15 --json
+    """
+    from headcount.auditing import run
+
+    run(ids or [], not no_cache, as_json)
+
+
+@app.command()
+def bound(
+    seq_len: SeqLen,
+    targets: Annotated[int, typer.Option(help="Number of retrieval coordinates D.")],
+    heads: Annotated[int, typer.Option(help="Number of heads s (h in the paper).")],
+    head_dim: Annotated[int, typer.Option(help="Dimension per head n.")],
+    eps: Eps,
+    rho: Annotated[str, typer.Option(help="The target's constant rho of N4, exact.")] = "1/2",
+    support: Annotated[int | None, typer.Option(help="Smallest |S_i|; default ceil(T/4).")] = None,
+    as_json: Json = False,
+) -> None:
+    """What too few heads cost: exponents, N4's parameter count at eps, and the eps at which it starts to bite.
+
+    Example: headcount bound --seq-len 128 --targets 4 --heads 1 --head-dim 8 --rho 1/2 --eps 1e-6
+    """
+    from headcount.bounds import run
+
+    run(seq_len, targets, heads, head_dim, eps, rho, support, as_json)
+
+
+@app.command()
+def build(
+    kind: Annotated[str, typer.Argument(help="specialists")],
+    task: Task,
+    seq_len: SeqLen,
+    eps: Eps,
+    form: Annotated[str, typer.Option(help="published, repaired or sharpened.")] = "sharpened",
+    out: Annotated[Path | None, typer.Option(help="Write the network (exact JSON) here.")] = None,
+    certificate: Annotated[Path | None, typer.Option(help="Write the certificate of the error here.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Build the network a proof promises for a task and an accuracy, and certify its error over the whole cube.
+
+    Example: headcount build specialists --task toy --seq-len 16 --eps 0.05 --out two_heads.json
+    """
+    from headcount.building import run
+
+    run(kind, task, seq_len, eps, form, out, certificate, as_json)
+
+
+@app.command()
+def pair(
+    task: Task = "toy",
+    seq_len: SeqLen = 32,
+    heads: Annotated[int, typer.Option(help="Heads of the block to train.")] = 1,
+    head_dim: Annotated[int, typer.Option(help="Dimension per head n.")] = 8,
+    network: Annotated[Path | None, typer.Option(help="Use this network (exact JSON) instead of training one.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the certificate here.")] = None,
+    store: Annotated[
+        Path | None, typer.Option(help="SQLite store that keeps trained blocks; resumes if killed.")
+    ] = None,
+    budget: Annotated[float, typer.Option(help="Seconds for the search.")] = 45.0,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Find two sequences that an attention block maps to the same place although the target differs; prove it.
+
+    Exit code 0: found and proved; 2: none found within the budget. Example: headcount pair --seq-len 32 --out pair.json
+    """
+    from headcount.pairing import run
+
+    run(task, seq_len, heads, head_dim, network, out, store, budget, seed, as_json)
+
+
+@app.command()
+def verify(
+    files: Annotated[list[Path], typer.Argument(help="Certificates to check.")],
+    as_json: Json = False,
+) -> None:
+    """Re-check certificates from the files alone, with the small independent checker.
+
+    Needs neither torch nor numpy. Exit code: the worst of the files. Example: headcount verify pair.json
+    """
+    from headcount.verifying import run
+
+    run(files, as_json)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Entry point: errors become one clear line on standard error and exit code 3."""
+    try:
+        code = app(arguments, standalone_mode=False)
+    except click.exceptions.Abort:
+        console.err.print("interrupted", style="yellow")
+        code = 130
+    except click.ClickException as error:
+        error.show()
+        code = console.USAGE
+    except HeadcountError as error:
+        console.err.print(f"error: {error}", markup=False)
+        code = console.USAGE
+    except OSError as error:
+        console.err.print(f"error: {error}. Try: another path, or check its permissions.", markup=False)
+        code = console.USAGE
+    sys.exit(code if isinstance(code, int) else 0)
