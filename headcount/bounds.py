@@ -82,8 +82,8 @@ def log10(value: Fraction) -> float:
 
 
 def _render(data: dict[str, Any]) -> None:
-    title = f"D = {data['targets']}, h = {data['heads']}, n = {data['head_dim']}, T = {data['seq_len']}, rho = {data['rho']}"
-    view = Table(title=f"Too few heads: {title}", title_justify="left")
+    sizes = ", ".join(f"{name} = {data[name]}" for name in ("targets", "heads", "head_dim", "seq_len", "rho"))
+    view = Table(title=f"Too few heads: {sizes}", title_justify="left")
     view.add_column("what")
     view.add_column("value", justify="right")
     view.add_column("claim")

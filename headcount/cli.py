@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import click
 import typer
 
 from headcount import console
@@ -141,17 +140,15 @@ def verify(
 def main(arguments: list[str] | None = None) -> None:
     """Entry point: errors become one clear line on standard error and exit code 3."""
     try:
-        code = app(arguments, standalone_mode=False)
-    except click.exceptions.Abort:
-        console.err.print("interrupted", style="yellow")
-        code = 130
-    except click.ClickException as error:
-        error.show()
-        code = console.USAGE
+        app(arguments)
+    except console.Finished as finished:
+        code = finished.code
+    except SystemExit as ended:  # typer ends usage errors with 2, which here means undecided
+        code = console.USAGE if ended.code == 2 else int(ended.code or 0)
     except HeadcountError as error:
         console.err.print(f"error: {error}", markup=False)
         code = console.USAGE
     except OSError as error:
         console.err.print(f"error: {error}. Try: another path, or check its permissions.", markup=False)
         code = console.USAGE
-    sys.exit(code if isinstance(code, int) else 0)
+    sys.exit(code)

@@ -9,11 +9,18 @@ from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any, NoReturn
 
-import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 PROVED, REFUTED, UNDECIDED, USAGE = 0, 1, 2, 3
+
+
+class Finished(Exception):
+    """A command has said everything and ends with this exit code."""
+
+    def __init__(self, code: int) -> None:
+        self.code = code
+
 
 out = Console(soft_wrap=True, highlight=False)
 err = Console(stderr=True, soft_wrap=True, highlight=False)
@@ -31,7 +38,7 @@ def emit(as_json: bool, data: Mapping[str, Any], render: Callable[[], None]) -> 
 
 def finish(code: int) -> NoReturn:
     """End the command with an exit code: 0 proved or as expected, 1 refuted, 2 undecided, 3 usage."""
-    raise typer.Exit(code)
+    raise Finished(code)
 
 
 def styled(label: str) -> str:

@@ -1,0 +1,139 @@
+"""``headcount audit``: run the evidence of the ledger and show every statement with its computed status."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from checks.audit import Audit, all_claims, all_evidence, audit, verdict_to_json, with_dependencies
+from headcount import console
+from theory.ledger import Claim, Form, Reference, Status, Undecided
+
+ARGUMENT_WORDS = {"PROVED": "sound", "REFUTED": "wrong", "UNDECIDED": "gap", "NOT_APPLICABLE": "hidden hypothesis"}
+
+
+def run(ids: Sequence[str], use_cache: bool, as_json: bool) -> None:
+    """Audit the claims named (with what they rest on), print, exit 0 if all are decided, else 2."""
+    outcome = perform(ids, use_cache, quiet=as_json)
+    shown = [claim for claim in outcome.claims if not ids or claim.id in ids]
+    data = {"claims": [claim_to_json(claim, outcome) for claim in shown], "summary": summary(shown, outcome)}
+    console.emit(as_json, data, lambda: _render(shown, outcome, detailed=bool(ids)))
+    undecided = any(isinstance(status.verdict, Undecided) for claim in shown for status in standing(claim, outcome))
+    console.finish(console.UNDECIDED if undecided else console.PROVED)
+
+
+def perform(ids: Sequence[str], use_cache: bool, quiet: bool) -> Audit:
+    """Run the evidence of the claims named (none: all) and of everything that they depend on."""
+    every = all_claims()
+    claims = with_dependencies(every, ids) if ids else every
+    names = {claim.id for claim in claims}
+    evidence = [piece for piece in all_evidence() if piece.about.claim in names]
+    folder = cache_folder() if use_cache else None
+    with console.progress_bar("audit", len(evidence), quiet) as advance:
+        return audit(claims, evidence, folder, lambda name, done, total: advance(name, done))
+
+
+def cache_folder() -> Path:
+    """Where evidence is kept: ``$XDG_CACHE_HOME/headcount/audit`` or ``~/.cache/headcount/audit``."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "headcount" / "audit"
+
+
+def standing(claim: Claim, outcome: Audit) -> list[Status]:
+    """The statuses of a claim's statements, except that of its printed argument."""
+    return [outcome.statuses[Reference(claim.id, form)] for form in claim.forms if form is not Form.ARGUMENT]
+
+
+def claim_to_json(claim: Claim, outcome: Audit) -> dict[str, Any]:
+    """One claim with statements, statuses and evidence as plain data."""
+    statements = {}
+    for form in claim.forms:
+        reference = Reference(claim.id, form)
+        statement, status = claim.statement(form), outcome.statuses[reference]
+        assert statement is not None
+        statements[form.value] = {
+            "words": statement.words,
+            "formula": statement.formula,
+            "hypotheses": list(statement.hypotheses),
+            "depends_on": [str(dependency) for dependency in statement.depends_on],
+            "status": status.verdict.label,
+            "means": status.means.name.lower() if status.means is not None else None,
+            "detail": status.verdict.detail,
+            "evidence": [
+                {
+                    "purpose": result.purpose.value,
+                    "step": step.name,
+                    "means": step.means.name.lower(),
+                    "seconds": round(step.seconds, 3),
+                    "verdict": verdict_to_json(step.verdict),
+                }
+                for result in outcome.results
+                if result.about == reference
+                for step in result.steps
+            ],
+        }
+    severity = claim.severity.value if claim.severity is not None else None
+    return {
+        "id": claim.id,
+        "title": claim.title,
+        "source": claim.source,
+        "severity": severity,
+        "statements": statements,
+    }
+
+
+def summary(claims: Sequence[Claim], outcome: Audit) -> dict[str, Any]:
+    """How many statements of each form have which status, and the seconds that the evidence took."""
+    counts: dict[str, dict[str, int]] = {}
+    for claim in claims:
+        for form in claim.forms:
+            label = outcome.statuses[Reference(claim.id, form)].verdict.label
+            row = counts.setdefault(form.value, {})
+            row[label] = row.get(label, 0) + 1
+    seconds = sum(step.seconds for result in outcome.results for step in result.steps)
+    return {"claims": len(claims), "counts": counts, "evidence_seconds": round(seconds, 2)}
+
+
+def _render(claims: Sequence[Claim], outcome: Audit, detailed: bool) -> None:
+    view = Table(title="The ledger", title_justify="left")
+    for column in ("claim", "title", "published", "argument", "repaired", "sharpened", "by what means"):
+        view.add_column(column, overflow="fold")
+    for claim in claims:
+        cells = []
+        for form in Form:
+            status = outcome.statuses.get(Reference(claim.id, form))
+            label = "" if status is None else status.verdict.label
+            cells.append(
+                ARGUMENT_WORDS.get(label, "") if form is Form.ARGUMENT else console.styled(label) if label else ""
+            )
+        means = {status.means.name.lower() for status in standing(claim, outcome) if status.means is not None}
+        view.add_row(claim.id, claim.title, *cells, ", ".join(sorted(means)))
+    console.out.print(view)
+    if detailed:
+        for claim in claims:
+            _render_claim(claim, outcome)
+    totals = summary(claims, outcome)
+    parts = [
+        f"{form}: " + ", ".join(f"{count} {label.lower()}" for label, count in sorted(row.items()))
+        for form, row in totals["counts"].items()
+    ]
+    console.out.print(
+        f"{totals['claims']} claims. " + "; ".join(parts) + f". Evidence: {totals['evidence_seconds']} s."
+    )
+
+
+def _render_claim(claim: Claim, outcome: Audit) -> None:
+    data = claim_to_json(claim, outcome)
+    console.out.print(f"\n[bold]{claim.id}[/] ", end="")
+    console.out.print(f"{claim.title} ({claim.source})", markup=False)
+    for form, statement in data["statements"].items():
+        console.out.print(f"  {form}: {console.styled(statement['status'])} ", end="")
+        console.out.print(statement["words"], markup=False)
+        for item in statement["evidence"]:
+            line = f"    {item['purpose']} by {item['means']}: {item['step']} - {item['verdict']['label']}"
+            console.out.print(line + f" ({item['seconds']} s)", markup=False)
+        console.out.print(f"    {statement['detail']}", markup=False)
+    console.out.print(f"  again: headcount audit {claim.id} --no-cache", markup=False)
