@@ -19,9 +19,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
+from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
 from experiments.streams import random_stream
@@ -148,22 +150,65 @@ def forward(parameters: Mapping[str, Tensor], x: Tensor, config: BlockConfig) ->
     z = torch.baddbmm(p["token_in.bias"][:, None], tokens, p["token_in.weight"].transpose(1, 2))
     z = ACTIVATIONS[config.token_activation](z)
 
-    q = torch.baddbmm(p["query.bias"][:, :, None], p["query.weight"], p["class_token"][:, :, None])
-    asked = (p["key.weight"] * q).view(models, heads, config.head_dim, config.embed_dim).sum(2)
-    score_map = torch.bmm(asked, p["token_out.weight"]) / math.sqrt(config.head_dim)  # (S, h, N)
-    scores = torch.bmm(score_map, z.transpose(1, 2)).view(models, heads, batch, config.seq_len)
-    weights = torch.softmax(scores, dim=-1).transpose(1, 2).reshape(models * batch, heads, config.seq_len)
-    pooled = torch.bmm(weights, z.view(models * batch, config.seq_len, width))  # (S B, h, N)
+    token_out, key, value = _aligned(p["token_out.weight"], 1), _aligned(p["key.weight"]), _aligned(p["value.weight"])
+    q = p["query.bias"] + _apply(p["query.weight"], p["class_token"])
+    asked = (key * q[:, :, None]).view(models, heads, config.head_dim, -1).sum(2)
+    score_map = torch.bmm(asked, token_out) / math.sqrt(config.head_dim)  # (S, h, N)
+    pooled = _SoftmaxPool.apply(z.view(models, batch, config.seq_len, width), score_map)  # (S, B, h, N)
 
-    after = torch.bmm(p["readout_in.weight"], p["output.weight"])  # (S, N, E)
+    after = torch.bmm(p["readout_in.weight"], _aligned(p["output.weight"]))[:, :, : config.embed_dim]  # (S, N, E)
     after_heads = after.view(models, width, heads, config.head_dim).transpose(1, 2)
-    before = torch.bmm(p["value.weight"], p["token_out.weight"]).view(models, heads, config.head_dim, width)
+    before = torch.bmm(value, token_out).view(models, heads, config.head_dim, width)
     mix = torch.matmul(after_heads, before).transpose(1, 2).reshape(models, width, heads * width)
-    offset = torch.baddbmm(p["value.bias"][:, :, None], p["value.weight"], p["token_out.bias"][:, :, None])
-    offset = torch.bmm(after, offset) + torch.bmm(p["readout_in.weight"], p["output.bias"][:, :, None])
-    bias = offset.transpose(1, 2) + p["readout_in.bias"][:, None]
+    constant = p["output.bias"] + _apply(
+        p["output.weight"], p["value.bias"] + _apply(p["value.weight"], p["token_out.bias"])
+    )
+    bias = (p["readout_in.bias"] + _apply(p["readout_in.weight"], constant))[:, None]
     units = functional.gelu(torch.baddbmm(bias, pooled.view(models, batch, heads * width), mix.transpose(1, 2)))
     return torch.baddbmm(p["readout_out.bias"][:, None], units, p["readout_out.weight"].transpose(1, 2))
+
+
+class _SoftmaxPool(torch.autograd.Function):
+    """p[s,b,i] = sum_t softmax_t(u[s,i] . z[s,b,t]) z[s,b,t]; z (S, B, T, N), u (S, h, N) -> (S, B, h, N).
+
+    Its own derivative, because z enters twice: with w the weights, g the gradient at p and
+    r = w (g.z - sum_t w g.z) the one at the scores, dz = w g + r u is one product over 2h instead of two and a sum.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, z: Tensor, u: Tensor) -> Tensor:
+        models, batch, length, width = z.shape
+        scores = torch.bmm(u, z.view(models, batch * length, width).transpose(1, 2))
+        weights = torch.softmax(scores.view(models, -1, batch, length), dim=-1).transpose(1, 2).contiguous()
+        ctx.save_for_backward(z, u, weights)
+        return torch.bmm(weights.flatten(0, 1), z.flatten(0, 1)).view(models, batch, -1, width)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor]:
+        z, u, weights = ctx.saved_tensors
+        models, batch, length, width = z.shape
+        at_weights = torch.bmm(gradient.flatten(0, 1), z.flatten(0, 1).transpose(1, 2)).view_as(weights)
+        at_scores = weights * (at_weights - (weights * at_weights).sum(-1, keepdim=True))
+        left = torch.cat([weights, at_scores], dim=2).flatten(0, 1).transpose(1, 2)
+        right = torch.cat([gradient, u[:, None].expand_as(gradient)], dim=2).flatten(0, 1)
+        by_head = at_scores.transpose(1, 2).reshape(models, -1, batch * length)
+        return torch.bmm(left, right).view_as(z), torch.bmm(by_head, z.view(models, batch * length, width))
+
+
+def _aligned(matrices: Tensor, from_last: int = 0) -> Tensor:
+    """Zeros up to a multiple of 4 columns (``from_last=1``: rows) where E is none.
+
+    A batched product gives a matrix other last bits when it starts off a 16-byte boundary, that is, depending on its
+    place in the ensemble; so no result of one may have an odd size. N and the batch are the caller's to choose.
+    """
+    missing = -matrices.shape[-1 - from_last] % 4
+    return functional.pad(matrices, (0, 0) * from_last + (0, missing)) if missing else matrices
+
+
+def _apply(matrices: Tensor, vectors: Tensor) -> Tensor:
+    """(S, a, b), (S, b) -> (S, a). Not ``bmm``, whose bits for a vector differ between S = 1 and S > 1."""
+    return (matrices * vectors[:, None]).sum(-1)
 
 
 def reference_forward(parameters: Mapping[str, Tensor], x: Tensor, config: BlockConfig) -> Tensor:
