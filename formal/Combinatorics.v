@@ -156,7 +156,8 @@ Theorem L2_Y_generic t :
   max_of_mins x [set A : {set 'I_T} | (t \in A) && (#|A| == m)] = lower (x t) (largest x m).
 Proof.
 apply: max_of_mins_eq => [|A]; last first.
-  rewrite inE => /andP[tA /eqP Am]; have [|u uA u_le] := @one_below A; rewrite ?Am // lowerE; case: ifP => _; last by exists u.
+  rewrite inE => /andP[tA /eqP Am]; have [|u uA u_le] := @one_below A; first by rewrite Am.
+  rewrite lowerE; case: ifP => _; last by exists u.
   by exists t.
 have [tm|mt] := ltnP (rank t) m.
   exists (top m), t; rewrite inE card_top ?eqxx ?in_top // andbT; split=> // u; rewrite in_top // => /above um.
@@ -184,7 +185,7 @@ have ge_total : total ge by move=> a b; exact: le_total.
 have ge_trans : transitive ge by move=> b a c ab bc; apply: le_trans bc ab.
 pose s := sort (fun i j => ge (x j) (x i)) (enum 'I_T).
 have card_low : #|[set t in take m.-1 s]| = m.-1.
-  by rewrite (card_top x ge) // (leq_trans (leq_pred m)).
+  by rewrite (card_top ge x) // (leq_trans (leq_pred m)).
 have [|u] := one_below a0 le_total le_trans x m0 m_le (A := ~: [set t in take m.-1 s]).
   rewrite cardsCs setCK card_ord card_low -(leq_add2r m.-1) subnK ?(leq_trans (leq_pred m)) //.
   by rewrite -ltnS -addnS prednK // addnn.
@@ -214,47 +215,59 @@ Section Selector.
 Variables (T m : nat) (x : 'I_T -> R).
 
 (** v_m and w_m: the m-th entries of the values sorted downwards and upwards. *)
-Definition v : R := nth 0 (sort (fun a b => Rleb b a) [seq x t | t <- enum 'I_T]) m.-1.
-Definition w : R := nth 0 (sort Rleb [seq x t | t <- enum 'I_T]) m.-1.
+Definition kth_largest : R := nth 0 (sort (fun a b => Rleb b a) [seq x t | t <- enum 'I_T]) m.-1.
+Definition kth_smallest : R := nth 0 (sort Rleb [seq x t | t <- enum 'I_T]) m.-1.
 
-(** Minimum and maximum over a set of positions. *)
-Definition min_over (B : {set 'I_T}) (y : 'I_T -> R) : R := minimum [seq y u | u <- enum B].
-Definition max_over (B : {set 'I_T}) (y : 'I_T -> R) : R := maximum [seq y u | u <- enum B].
-
-Definition U : R := maximum [seq min_over B x | B <- enum [set B : {set 'I_T} | #|B| == m]].
-Definition Y (t : 'I_T) : R :=
+(** U; Y_t; Z_t: maxima over the m-subsets (containing t) of minima of x (of 1 - x). *)
+Definition max_min : R := maximum [seq min_over B x | B <- enum [set B : {set 'I_T} | #|B| == m]].
+Definition max_min_through (t : 'I_T) : R :=
   maximum [seq min_over A x | A : {set 'I_T} <- enum [set A : {set 'I_T} | (t \in A) && (#|A| == m)]].
-Definition Z (t : 'I_T) : R :=
-  maximum [seq min_over A (fun u => 1 - x u) | A : {set 'I_T} <- enum [set A : {set 'I_T} | (t \in A) && (#|A| == m)]].
+Definition max_min_complement (t : 'I_T) : R :=
+  maximum [seq min_over A (fun u => 1 - x u)
+          | A : {set 'I_T} <- enum [set A : {set 'I_T} | (t \in A) && (#|A| == m)]].
 
 Hypotheses (m_gt0 : (0 < m)%N) (m_le : (m <= T)%N).
 
-(** L2. U = v_m. *)
-Theorem L2_U : U = v.
-Proof. exact: (L2_U_generic 0 Rleb_total Rleb_trans Rleb_anti RminE RmaxE). Qed.
+(** L2 (here for 1 <= m <= T; the paper has m = T/4). U = v_m. *)
+Theorem L2_U : max_min = kth_largest.
+Proof. exact: (L2_U_generic 0 Rleb_total Rleb_trans Rleb_anti RminE RmaxE x m_gt0 m_le). Qed.
 
 (** L2. Y_t = min{x_t, v_m}. *)
-Theorem L2_Y t : Y t = Rmin (x t) v.
-Proof. exact: (L2_Y_generic 0 Rleb_total Rleb_trans Rleb_anti RminE RmaxE). Qed.
+Theorem L2_Y t : max_min_through t = Rmin (x t) kth_largest.
+Proof. exact: (L2_Y_generic 0 Rleb_total Rleb_trans Rleb_anti RminE RmaxE x m_gt0 m_le). Qed.
 
 (** L2. 1 - Z_t = max{x_t, w_m}. *)
-Theorem L2_Z t : 1 - Z t = Rmax (x t) w.
+Theorem L2_Z t : 1 - max_min_complement t = Rmax (x t) kth_smallest.
 Proof.
 have geb_total : total (fun a b => Rleb b a) by move=> a b; exact: Rleb_total.
 have geb_trans : transitive (fun a b => Rleb b a) by move=> b a c ab bc; apply: Rleb_trans bc ab.
 have geb_anti : antisymmetric (fun a b => Rleb b a) by move=> a b; rewrite andbC => /Rleb_anti.
 have maxE a b : Rmax a b = if Rleb b a then a else b by rewrite Rmax_comm RmaxE.
 have minE a b : Rmin a b = if Rleb b a then b else a by rewrite Rmin_comm RminE.
-rewrite /w -(L2_Y_generic 0 geb_total geb_trans geb_anti maxE minE m_gt0 m_le).
-have compl op op' (I : eqType) (s : seq I) (F : I -> R) i0 : i0 \in s ->
-    (forall a b, op' (1 - a) (1 - b) = 1 - op a b) ->
-    extreme op' 0 [seq 1 - F i | i <- s] = 1 - extreme op 0 [seq F i | i <- s].
-  by case: s => //= i s _ morph; elim: s => //= j s ->.
+have -> : kth_smallest = largest (fun a b => Rleb b a) 1 x m.
+  by apply: set_nth_default; rewrite size_sort size_map size_enum_ord prednK.
+rewrite -(L2_Y_generic 1 geb_total geb_trans geb_anti maxE minE x m_gt0 m_le).
+have compl op op' I (s : seq I) (F : I -> R) : (forall a b, op' (1 - a) (1 - b) = 1 - op a b) ->
+    extreme op' 0 [seq 1 - F i | i <- s] = 1 - extreme op 1 [seq F i | i <- s].
+  by move=> morph; case: s => [|i s] /=; [ring | elim: s => //= j s ->].
 have min_compl a b : Rmin (1 - a) (1 - b) = 1 - Rmax a b by rewrite /Rmin /Rmax; do 2!case: Rle_dec; lra.
 have max_compl a b : Rmax (1 - a) (1 - b) = 1 - Rmin a b by rewrite /Rmin /Rmax; do 2!case: Rle_dec; lra.
-have [A A_in] : exists A, A \in [set A : {set 'I_T} | (t \in A) && (#|A| == m)].
-  admit.
-rewrite /Z /max_of_mins -[RHS]Rplus_0_r.
-Abort.
+rewrite /max_min_complement /min_over (eq_map (fun A => compl _ _ _ (enum (A : {set 'I_T})) x min_compl)).
+rewrite (compl _ _ _ _ _ max_compl).
+have twice a : 1 - (1 - a) = a by ring.
+exact: twice.
+Qed.
+
+(** w_m <= v_m when 2 m <= T + 1; under L2's hypotheses (m = T/4) this holds. *)
+Lemma smallest_le_largest_real : (m.*2 <= T.+1)%N -> kth_smallest <= kth_largest.
+Proof. by move=> mT; apply/RlebP; exact: (smallest_le_largest 0 x Rleb_total Rleb_trans m_gt0 mT). Qed.
+
+(** N10 (exact selector). x_t = (1 - Z_t) - max{0, w_m - Y_t}: every coordinate is recovered from maxima of minima over
+    m-subsets without any limit, whenever 1 <= m and 2 m <= T + 1. *)
+Theorem N10 t : (m.*2 <= T.+1)%N -> x t = (1 - max_min_complement t) - Rmax 0 (kth_smallest - max_min_through t).
+Proof.
+move=> /smallest_le_largest_real wv; rewrite L2_Z L2_Y.
+by rewrite /Rmin /Rmax; do 3!case: Rle_dec; lra.
+Qed.
 
 End Selector.

@@ -136,3 +136,23 @@ have -> : maximum (map F s) = - minimum (map (fun i => - F i) s).
 have [[i i_in ->] least] := minimum_spec (fun i => - F i) i0_in.
 by split=> [|j /least]; [exists i; rewrite ?Ropp_involutive | lra].
 Qed.
+
+(** The minimum of a real function over a set of a finite type. *)
+Definition min_over (I : finType) (B : {set I}) (F : I -> R) : R := minimum [seq F i | i <- enum B].
+
+Lemma min_over_le (I : finType) (B : {set I}) (F : I -> R) i : i \in B -> min_over B F <= F i.
+Proof. by rewrite -mem_enum => iB; have [_] := minimum_spec F iB; apply. Qed.
+
+Lemma min_over_attained (I : finType) (B : {set I}) (F : I -> R) i0 :
+  i0 \in B -> exists2 i, i \in B & min_over B F = F i.
+Proof.
+by rewrite -mem_enum => i0B; have [[i]] := minimum_spec F i0B; rewrite mem_enum => iB eq_i; exists i.
+Qed.
+
+(** A value attained on [B] and least on it is the minimum. *)
+Lemma min_over_eq (I : finType) (B : {set I}) (F : I -> R) i :
+  i \in B -> (forall j, j \in B -> F i <= F j) -> min_over B F = F i.
+Proof.
+move=> iB least; apply: Rle_antisym; first exact: min_over_le.
+by have [j jB ->] := min_over_attained F iB; exact: least.
+Qed.
