@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from scipy.special import erf
 
-from theory.errors import InexactOperation, InvalidInput
+from theory.errors import InexactOperation, InvalidInput, NotFinite
 from theory.expressions import RationalArithmetic
 
 ExactArray = np.ndarray[Any, np.dtype[Any]]
@@ -25,6 +25,8 @@ class ArrayArithmetic(Protocol):
     """What `constructions.evaluate` needs, on arrays; it extends `theory.expressions.Arithmetic`."""
 
     def constant(self, value: Fraction) -> Any: ...
+    def power(self, x: Any, exponent: int) -> Any: ...
+    def divide(self, x: Any, y: Any) -> Any: ...
     def exp(self, x: Any) -> Any: ...
     def log(self, x: Any) -> Any: ...
     def tanh(self, x: Any) -> Any: ...
@@ -56,8 +58,14 @@ class ArrayArithmetic(Protocol):
 class FloatArithmetic:
     """Float64 in numpy, batched over leading axes."""
 
-    def constant(self, value: Fraction) -> float:
-        return float(value)
+    def constant(self, value: Fraction) -> Any:
+        return np.float64(as_float(value))
+
+    def power(self, x: Any, exponent: int) -> Any:
+        return x**exponent
+
+    def divide(self, x: Any, y: Any) -> Any:
+        return x / y
 
     def exp(self, x: Any) -> Any:
         return np.exp(x)
@@ -106,6 +114,13 @@ class FloatArithmetic:
 
 class ExactArithmetic(RationalArithmetic):
     """Exact rationals in numpy object arrays; softmax only where all scores are equal (uniform attention)."""
+
+    def power(self, x: Any, exponent: int) -> Any:
+        return _elementwise(lambda entry: super(ExactArithmetic, self).power(entry, exponent), x)
+
+    def divide(self, x: Any, y: Any) -> Any:
+        quotient = np.frompyfunc(super().divide, 2, 1)
+        return quotient(x, y) if isinstance(x, np.ndarray) or isinstance(y, np.ndarray) else super().divide(x, y)
 
     def exp(self, x: Any) -> Any:
         return _elementwise(super().exp, x)
@@ -162,7 +177,13 @@ class TorchArithmetic:
         self.device = device
 
     def constant(self, value: Fraction) -> Any:
-        return torch.tensor(float(value), dtype=self.dtype, device=self.device)
+        return torch.tensor(as_float(value), dtype=self.dtype, device=self.device)
+
+    def power(self, x: Any, exponent: int) -> Any:
+        return x**exponent
+
+    def divide(self, x: Any, y: Any) -> Any:
+        return x / y
 
     def exp(self, x: Any) -> Any:
         return torch.exp(x)
@@ -209,6 +230,16 @@ class TorchArithmetic:
 
 FLOAT64 = FloatArithmetic()
 EXACT = ExactArithmetic()
+
+
+def as_float(value: Fraction) -> float:
+    """The nearest float64; `NotFinite` if it would overflow."""
+    try:
+        return float(value)
+    except OverflowError:
+        raise NotFinite(
+            f"a constant near 2^{value.numerator.bit_length()} overflows float64. Try: balls, or rescale"
+        ) from None
 
 
 def exact_array(entries: Any, name: str, shape: tuple[int | None, ...]) -> ExactArray:

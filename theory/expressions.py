@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 
 import sympy
 
-from theory.errors import InexactOperation, InvalidInput
+from theory.errors import InexactOperation, InvalidInput, NotFinite
 from theory.exact import as_fraction, format_exact, parse_exact
 
 MAX_NODES = 20_000
@@ -127,9 +127,11 @@ V = TypeVar("V")
 
 
 class Arithmetic(Protocol[V]):
-    """What evaluating an expression needs besides Python's own ``+ - * / **`` on values."""
+    """What evaluating an expression needs besides Python's own ``+ - *`` on values."""
 
     def constant(self, value: Fraction) -> V: ...
+    def power(self, x: V, exponent: int) -> V: ...
+    def divide(self, x: V, y: V) -> V: ...
     def exp(self, x: V) -> V: ...
     def log(self, x: V) -> V: ...
     def tanh(self, x: V) -> V: ...
@@ -172,7 +174,7 @@ def evaluate(expression: Expression, values: Mapping[str, Any], arithmetic: Arit
     if expression.operator == "^":
         power = expression.arguments[1]
         assert isinstance(power, Number)
-        return evaluate(expression.arguments[0], values, arithmetic) ** int(power.value)
+        return arithmetic.power(evaluate(expression.arguments[0], values, arithmetic), int(power.value))
     parts = [evaluate(argument, values, arithmetic) for argument in expression.arguments]
     match expression.operator:
         case "+":
@@ -182,7 +184,7 @@ def evaluate(expression: Expression, values: Mapping[str, Any], arithmetic: Arit
         case "-":
             return -parts[0] if len(parts) == 1 else parts[0] - parts[1]
         case "/":
-            return parts[0] / parts[1]
+            return arithmetic.divide(parts[0], parts[1])
         case "min":
             return arithmetic.minimum(parts)
         case "max":
@@ -282,6 +284,16 @@ class RationalArithmetic:
     def constant(self, value: Fraction) -> Fraction:
         return value
 
+    def power(self, x: Fraction, exponent: int) -> Fraction:
+        return x**exponent if exponent >= 0 else self.divide(Fraction(1), x**-exponent)
+
+    def divide(self, x: Fraction, y: Fraction) -> Fraction:
+        if y == 0:
+            raise NotFinite(
+                f"{x}/0 is not a number: required: a divisor without zeros. Try: another point or expression"
+            )
+        return x / y
+
     def exp(self, x: Fraction) -> Fraction:
         return _only_at(x, Fraction(0), Fraction(1), "exp")
 
@@ -321,6 +333,12 @@ class SympyArithmetic:
 
     def constant(self, value: Fraction) -> Any:
         return sympy.Rational(value.numerator, value.denominator)
+
+    def power(self, x: Any, exponent: int) -> Any:
+        return x**exponent
+
+    def divide(self, x: Any, y: Any) -> Any:
+        return x / y
 
     def exp(self, x: Any) -> Any:
         return sympy.exp(x)
