@@ -3,7 +3,7 @@
 
 From Coq Require Import Reals List Lra Lia.
 From Coquelicot Require Import Coquelicot.
-From Headcount Require Import Sums Algebra Cells.
+From Headcount Require Import Sums Algebra Cells ReadoutCapacity Counting.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -113,4 +113,62 @@ Proof.
   replace (INR 1) with 1 by reflexivity. rewrite sqrt_1.
   repeat split; intros; try destruct x; try (apply Rabs_le); try lra.
   intros H. apply Rabs_le_between in H. lra.
+Qed.
+
+(** ** Read-out capacity and counting *)
+
+(** N5: the constant 1 cannot be lowered to 1/2 (one ReLU-free unit of weight 1). *)
+Goal ~ forall units inputs U W shift offset sigma v1 v2 delta,
+  (forall j i, Rabs (U j i) <= 1) -> (forall j, Rabs (W j) <= 1) -> (forall j, one_lipschitz (sigma j)) ->
+  (forall i, In i inputs -> Rabs (v1 i - v2 i) <= delta) ->
+  Rabs (two_layer units inputs U W shift offset sigma v1 - two_layer units inputs U W shift offset sigma v2)
+  <= INR (nnz units inputs U) * delta / 2.
+Proof.
+  intros H. specialize (H [0%nat] [0%nat] (fun _ _ => 1) (fun _ => 1) (fun _ => 0) 0 (fun _ x => x)
+    (fun _ => 1) (fun _ => 0) 1). rewrite nnz_eq in H. unfold two_layer, nonzero in H. simpl in H.
+  destruct (Req_EM_T 1 0); [lra |]. rewrite !(Rabs_right 1), !Rabs_right in H by lra.
+  assert (0 + (1 * (1 * 1 + 0 + 0) + 0) - (0 + (1 * (1 * 0 + 0 + 0) + 0)) <= (1 + 0 + 0) * 1 / 2);
+    [apply H; try (intros; lra); intros j x y; lra | lra].
+Qed.
+
+(** N5 without the bound on the output weights. *)
+Goal ~ forall units inputs U W shift offset sigma v1 v2 delta,
+  (forall j i, Rabs (U j i) <= 1) -> (forall j, one_lipschitz (sigma j)) ->
+  (forall i, In i inputs -> Rabs (v1 i - v2 i) <= delta) ->
+  Rabs (two_layer units inputs U W shift offset sigma v1 - two_layer units inputs U W shift offset sigma v2)
+  <= INR (nnz units inputs U) * delta.
+Proof.
+  intros H. specialize (H [0%nat] [0%nat] (fun _ _ => 1) (fun _ => 2) (fun _ => 0) 0 (fun _ x => x)
+    (fun _ => 1) (fun _ => 0) 1). rewrite nnz_eq in H. unfold two_layer, nonzero in H. simpl in H.
+  destruct (Req_EM_T 1 0); [lra |]. rewrite !(Rabs_right 1), !Rabs_right in H by lra.
+  assert (0 + (2 * (1 * 1 + 0 + 0) + 0) - (0 + (2 * (1 * 0 + 0 + 0) + 0)) <= (1 + 0 + 0) * 1);
+    [apply H; try (intros; lra); intros j x y; lra | lra].
+Qed.
+
+(** T2.2-count4: T_0 >= (k+1) n s + (k+1) s + 2 does not follow. *)
+Goal ~ forall n s T0, let k := published_exponent n s T0 in
+  0 <= k -> (k + 1) * INR n * INR s + (k + 1) * INR s + 2 <= T0.
+Proof.
+  intros H. specialize (H 0%nat 0%nat 1). unfold published_exponent in H. simpl in H.
+  replace (1 / ((0 + 1) * 0 + 1) - 1) with 0 in H by field. lra.
+Qed.
+
+(** C1: the constant 1/11 > 5/56 is too large. *)
+Goal ~ forall (D1 D2 : nat) (T : R), (1 <= D1 < D2)%nat -> INR D1 ^ 2 + INR D2 ^ 2 <= T / 11 ->
+  INR (Nat.max D1 D2) < C1_exponent D1 D2 T.
+Proof. intros H. specialize (H 1%nat 2%nat 55 ltac:(lia)). unfold C1_exponent in H. simpl in H. lra. Qed.
+
+(** C1: the published constant does not give gamma = max(d, D_2) for d = 20. *)
+Goal ~ forall (D1 D2 : nat) (T : R), (1 <= D1 < D2)%nat -> INR D1 ^ 2 + INR D2 ^ 2 <= T / 50 ->
+  INR (Nat.max 20 D2) < C1_exponent D1 D2 T.
+Proof.
+  intros H. specialize (H 1%nat 2%nat 250 ltac:(lia)). unfold C1_exponent in H.
+  replace (INR (Nat.max 20 2)) with 20 in H by (simpl; ring). simpl in H. lra.
+Qed.
+
+(** N6: "iff T > 4((n+1)s + D)" is wrong. *)
+Goal ~ forall n s D T,
+  0 < published_exponent n s (T / 4 - INR s - D + 1) <-> 4 * ((INR n + 1) * INR s + D) < T.
+Proof.
+  intros H. specialize (H 0%nat 1%nat 1 12). unfold published_exponent in H. simpl in H. lra.
 Qed.
