@@ -1,0 +1,71 @@
+"""The report page: one self-contained HTML file, formulas as MathML, figures as SVG, nothing from outside."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import latex2mathml.converter
+from markupsafe import Markup
+
+from checks.audit import Audit
+from headcount.auditing import ARGUMENT_WORDS, claim_to_json
+from theory.ledger import Claim, Form
+
+
+def write(folder: Path, context: Mapping[str, Any]) -> Path:
+    """Render the page into ``folder/index.html`` (written in one step) and return its path."""
+    loader = jinja2.PackageLoader("headcount", "templates")
+    environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
+    page = environment.get_template("report.html.j2").render(**context, m=formula)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "index.html"
+    temporary = path.with_suffix(".part")
+    temporary.write_text(page, encoding="utf-8")
+    temporary.replace(path)
+    return path
+
+
+def formula(latex: str) -> Markup:
+    """A LaTeX formula as MathML."""
+    return Markup(latex2mathml.converter.convert(_plain_names(latex))) if latex else Markup("")
+
+
+def ledger_context(outcome: Audit) -> dict[str, Any]:
+    """The ledger as the template wants it."""
+    claims = [_claim(claim, outcome) for claim in outcome.claims]
+    fallen = sum(claim["cells"][0]["text"] == "REFUTED" for claim in claims)
+    stand = sum(claim["cells"][0]["text"] == "PROVED" for claim in claims)
+    sentence = f"{len(claims)} claims: as published {stand} are proved, {fallen} refuted by an exact witness."
+    return {"claims": claims, "sentence": sentence}
+
+
+def _claim(claim: Claim, outcome: Audit) -> dict[str, Any]:
+    data = claim_to_json(claim, outcome)
+    cells, means = [], []
+    for form in Form:
+        statement = data["statements"].get(form.value)
+        text = "" if statement is None else statement["status"]
+        if form is Form.ARGUMENT and text:
+            text = ARGUMENT_WORDS[text]
+        cells.append({"text": text, "class": text.split(" ")[0]})
+        if statement and statement["means"]:
+            means.append(statement["means"])
+    statements = [
+        {"form": form, **{key: s[key] for key in ("words", "detail")}, "formula": formula(s["formula"])}
+        for form, s in data["statements"].items()
+    ]
+    return {
+        "id": claim.id,
+        "title": claim.title,
+        "statements": statements,
+        "cells": cells,
+        "means": ", ".join(dict.fromkeys(means)),
+    }
+
+
+def _plain_names(latex: str) -> str:
+    return re.sub(r"\\(?:operatorname|mathrm)\{(\w+)\}", r"\\text{\1}", latex)
