@@ -225,7 +225,7 @@ def absolute(x: Ball) -> Ball:
 
 def gelu(x: Ball) -> Ball:
     """Enclosure of x/2 (1 + erf(x / sqrt 2)): by monotone pieces on wide balls (one minimum, near -0.7518)."""
-    if _narrow(x):
+    if is_narrow(x):
         return finite(_gelu(x), "gelu")
     low, high = x.lower(), x.upper()
     left, right = (exact(end) for end in _GELU_TURN)
@@ -285,10 +285,11 @@ def _first(ends: Sequence[Ball], better: Callable[[Ball, Ball], Any]) -> Ball:
 
 
 def _increasing(function: Callable[[Ball], Ball], x: Ball) -> Ball:
-    return function(x) if _narrow(x) else hull(function(x.lower()), function(x.upper()))
+    return function(x) if is_narrow(x) else hull(function(x.lower()), function(x.upper()))
 
 
-def _narrow(x: Ball) -> bool:
+def is_narrow(x: Ball) -> bool:
+    """Whether flint's own propagation of the radius is good enough."""
     return bool(x.rad() <= _NARROW_RADIUS)
 
 
