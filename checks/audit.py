@@ -22,7 +22,6 @@ import checks
 import checks.evidence
 import constructions
 import theory
-import theory.claims
 from theory.errors import InvalidInput
 from theory.ledger import (
     Claim,
@@ -53,20 +52,6 @@ class Audit:
     claims: tuple[Claim, ...]
     results: tuple[Result, ...]
     statuses: Mapping[Reference, Status]
-
-
-def all_claims() -> tuple[Claim, ...]:
-    """Every registered claim, in the order of the ids' modules.
-
-    Raises:
-        InvalidInput: two claims share an id.
-    """
-    claims = tuple(claim for module in _modules(theory.claims) for claim in module.claims())
-    ids = [claim.id for claim in claims]
-    if len(set(ids)) < len(ids):
-        twice = sorted({name for name in ids if ids.count(name) > 1})
-        raise InvalidInput.about("claim ids", twice, "unique", "rename one")
-    return claims
 
 
 def all_evidence() -> tuple[Evidence, ...]:
@@ -147,7 +132,7 @@ def code_digest() -> str:
     digest = hashlib.sha256()
     for package in (theory, constructions, checks):
         root = Path(next(iter(package.__path__)))
-        for path in sorted(root.rglob("*.py")):
+        for path in sorted([*root.rglob("*.py"), *root.rglob("*.toml")]):
             digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes())
     for engine in ENGINES:
         digest.update(f"{engine}={importlib.metadata.version(engine)}".encode())

@@ -9,9 +9,10 @@ from typing import Any
 
 from rich.table import Table
 
-from checks.audit import Audit, all_claims, all_evidence, audit, verdict_to_json, with_dependencies
+from checks.audit import Audit, all_evidence, audit, verdict_to_json, with_dependencies
 from headcount import console
 from theory.ledger import Claim, Form, Reference, Status, Undecided
+from theory.registry import all_claims
 
 ARGUMENT_WORDS = {"PROVED": "sound", "REFUTED": "wrong", "UNDECIDED": "gap", "NOT_APPLICABLE": "hidden hypothesis"}
 
