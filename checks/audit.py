@@ -54,10 +54,11 @@ class Audit:
     statuses: Mapping[Reference, Status]
 
 
-def all_evidence() -> tuple[Evidence, ...]:
-    """Every registered piece of evidence."""
+def all_evidence(claims: Sequence[Claim]) -> tuple[Evidence, ...]:
+    """Every registered piece of evidence: each module of ``checks.evidence`` offers it for the claims it is given."""
+    by_id = {claim.id: claim for claim in claims}
     modules = (module for module in _modules(checks.evidence) if hasattr(module, "evidence"))
-    return tuple(piece for module in modules for piece in module.evidence())
+    return tuple(piece for module in modules for piece in module.evidence(by_id))
 
 
 def audit(

@@ -29,6 +29,9 @@ class _Z3Arithmetic:
             result = result * x
         return result if exponent >= 0 else 1 / result
 
+    def divide(self, x: Any, y: Any) -> Any:
+        return x / y
+
     def relu(self, x: Any) -> Any:
         return z3.If(x >= 0, x, z3.RealVal(0))
 

@@ -32,7 +32,7 @@ def perform(ids: Sequence[str], use_cache: bool, quiet: bool) -> Audit:
     every = all_claims()
     claims = with_dependencies(every, ids) if ids else every
     names = {claim.id for claim in claims}
-    evidence = [piece for piece in all_evidence() if piece.about.claim in names]
+    evidence = [piece for piece in all_evidence(every) if piece.about.claim in names]
     folder = cache_folder() if use_cache else None
     with console.progress_bar("audit", len(evidence), quiet) as advance:
         return audit(claims, evidence, folder, lambda name, done, total: advance(name, done))

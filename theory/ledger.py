@@ -126,6 +126,7 @@ class Statement:
 
     Where the statement (or its core inequality) fits the expression language, ``proposition`` is that statement as
     data, and ``instance`` a point at which all of its hypotheses hold, so that nothing is proved about the empty set.
+    ``same_as`` names a statement registered elsewhere that says the same; its status is then this one's.
     """
 
     words: str
@@ -134,6 +135,7 @@ class Statement:
     depends_on: tuple[Reference, ...] = ()
     proposition: Proposition | None = None
     instance: Mapping[str, Fraction] = field(default_factory=dict)
+    same_as: Reference | None = None
 
 
 @dataclass(frozen=True)
@@ -277,6 +279,10 @@ def statuses(claims: Sequence[Claim], results: Sequence[Result]) -> dict[Referen
             statement = known.get(reference)
             if statement is None:
                 raise InvalidInput.about("dependency", str(reference), "a registered statement", "register the claim")
+            if statement.same_as is not None:
+                twin = visit(statement.same_as, (*path, reference))
+                done[reference] = Status(reference, twin.verdict, twin.means)
+                return done[reference]
             below = [visit(dependency, (*path, reference)) for dependency in statement.depends_on]
             done[reference] = _combine(reference, by_statement[reference], below)
         return done[reference]

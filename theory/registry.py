@@ -2,7 +2,7 @@
 
 A file is a list of ``[[claim]]`` tables: id, title, source, severity (optional), sub-tables ``published`` (always),
 ``argument``, ``repaired``, ``sharpened``. A statement has words, formula (LaTeX), and optionally hypotheses (words),
-depends_on (``"N2"`` or ``"T2.1-15 (repaired)"``), and a proposition: ``given`` (relations), ``then`` (a relation) and
+depends_on (``"N2"`` or ``"T2.1-15 (repaired)"``), same_as (a statement registered elsewhere that says the same), and a proposition: ``given`` (relations), ``then`` (a relation) and
 ``instance`` (exact values at which everything given holds - checked here, unless it needs transcendental values).
 """
 
@@ -19,7 +19,7 @@ from theory.ledger import Claim, Form, Reference, Severity, Statement
 from theory.propositions import proposition
 
 _CLAIM_KEYS = {"id", "title", "source", "severity", *(form.value for form in Form)}
-_STATEMENT_KEYS = {"words", "formula", "hypotheses", "depends_on", "given", "then", "instance"}
+_STATEMENT_KEYS = {"words", "formula", "hypotheses", "depends_on", "given", "then", "instance", "same_as"}
 
 
 def all_claims() -> tuple[Claim, ...]:
@@ -82,6 +82,7 @@ def _statement(where: str, entry: Mapping[str, Any]) -> Statement:
         depends_on=tuple(reference(text) for text in entry.get("depends_on", ())),
         proposition=stated,
         instance=instance,
+        same_as=reference(entry["same_as"]) if "same_as" in entry else None,
     )
 
 

@@ -3,10 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import TypeVar
 
-from checks import smt, symbolic
-from theory.ledger import Evidence, Form, Means, Mutant, NotApplicable, Proved, Purpose, Reference, Step, Verdict
+from checks import inequalities, smt, symbolic, verify
+from checks.certificates import writer
+from theory.errors import InvalidInput
+from theory.exact import parse_exact
+from theory.ledger import (
+    Claim,
+    Evidence,
+    Form,
+    Means,
+    Mutant,
+    NotApplicable,
+    Proved,
+    Purpose,
+    Reference,
+    Refuted,
+    Step,
+    Verdict,
+)
 from theory.ledger import Undecided as UndecidedVerdict
 from theory.propositions import Proposition, proposition
 
@@ -24,14 +41,43 @@ def refutes(claim: str, form: Form, step: Step) -> Evidence:
     return Evidence(Reference(claim, form), Purpose.REFUTES, (step,))
 
 
-def smt_step(name: str, hypotheses: Sequence[str], conclusion: str, wrong: Mapping[str, str] | None = None) -> Step:
-    """A polynomial inequality proved by z3; ``wrong`` maps mutant names to conclusions that must not be proved."""
-    return _step(name, Means.SMT, smt.prove, proposition(hypotheses, conclusion), wrong)
+ENGINES: Mapping[Means, Callable[[Proposition], Verdict]] = {
+    Means.SMT: smt.prove,
+    Means.SYMBOLIC: symbolic.prove_identity,
+    Means.BALL: inequalities.prove,
+}
 
 
-def identity_step(name: str, conclusion: str, wrong: Mapping[str, str] | None = None) -> Step:
-    """An identity of rational functions proved by expansion; ``wrong`` as in `smt_step`."""
-    return _step(name, Means.SYMBOLIC, symbolic.prove_identity, proposition([], conclusion), wrong)
+def statement_step(claim: Claim, form: Form, means: Means, wrong: Mapping[str, str]) -> Step:
+    """The statement's own proposition, decided by the engine of ``means``; the very statement of the ledger.
+
+    ``wrong`` maps names of mutants to conclusions that the engine must not prove under the same hypotheses.
+    """
+    return _step("the statement", means, _proposition(claim, form), wrong)
+
+
+def step(name: str, means: Means, given: Sequence[str], then: str, wrong: Mapping[str, str]) -> Step:
+    """An auxiliary proposition decided by the engine of ``means``; ``wrong`` as in `statement_step`."""
+    return _step(name, means, proposition(given, then), wrong)
+
+
+def counterexample_step(claim: Claim, form: Form, values: Mapping[str, str], right: Mapping[str, str]) -> Step:
+    """The statement's own proposition fails at exact values: a certificate is written and the checker confirms it.
+
+    ``right`` maps names of true neighbours to conclusions that the same point must not refute.
+    """
+    stated = _proposition(claim, form)
+    point = {name: parse_exact(value) for name, value in values.items()}
+
+    def decide(candidate: Proposition) -> Verdict:
+        certificate = writer.counterexample(claim.id, form.value, candidate, point)
+        answer = verify.verify(certificate)
+        if answer.label == "PROVED":
+            return Refuted(answer.detail, certificate)
+        return UndecidedVerdict(f"The checker did not confirm the witness: {answer.detail}", "another point")
+
+    mutants = tuple(Mutant(label, partial(decide, stated.concluding(text))) for label, text in right.items())
+    return Step("an exact counterexample", Means.EXACT, partial(decide, stated), mutants)
 
 
 def argument_step(name: str, text: str) -> Step:
@@ -64,18 +110,18 @@ def exhaustive_step(
             return UndecidedVerdict("There are no cases, so nothing was shown.", "a non-empty domain")
         return Proved(f"all {count} cases checked")
 
-    wrong = tuple(Mutant(label, lambda p=predicate: decide(p)) for label, predicate in (mutants or {}).items())
-    return Step(name, Means.EXHAUSTIVE, lambda: decide(holds), wrong)
+    wrong = tuple(Mutant(label, partial(decide, predicate)) for label, predicate in (mutants or {}).items())
+    return Step(name, Means.EXHAUSTIVE, partial(decide, holds), wrong)
 
 
-def _step(
-    name: str,
-    means: Means,
-    engine: Callable[[Proposition], Verdict],
-    stated: Proposition,
-    wrong: Mapping[str, str] | None,
-) -> Step:
-    mutants = tuple(
-        Mutant(label, lambda text=text: engine(stated.concluding(text))) for label, text in (wrong or {}).items()
-    )
-    return Step(name, means, lambda: engine(stated), mutants)
+def _step(name: str, means: Means, stated: Proposition, wrong: Mapping[str, str]) -> Step:
+    engine = ENGINES[means]
+    mutants = tuple(Mutant(label, partial(engine, stated.concluding(text))) for label, text in wrong.items())
+    return Step(name, means, partial(engine, stated), mutants)
+
+
+def _proposition(claim: Claim, form: Form) -> Proposition:
+    statement = claim.statement(form)
+    if statement is None or statement.proposition is None:
+        raise InvalidInput.about("statement", f"{claim.id} ({form})", "to have a proposition", "add given and then")
+    return statement.proposition
