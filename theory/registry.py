@@ -2,8 +2,9 @@
 
 A file is a list of ``[[claim]]`` tables: id, title, source, severity (optional), sub-tables ``published`` (always),
 ``argument``, ``repaired``, ``sharpened``. A statement has words, formula (LaTeX), and optionally hypotheses (words),
-depends_on (``"N2"`` or ``"T2.1-15 (repaired)"``), same_as (a statement registered elsewhere that says the same), and a proposition: ``given`` (relations), ``then`` (a relation) and
-``instance`` (exact values at which everything given holds - checked here, unless it needs transcendental values).
+depends_on (``"N2"`` or ``"T2.1-15 (repaired)"``), same_as (a statement registered elsewhere that says the same), and a
+proposition: ``given`` (relations), ``then`` (a relation) and ``instance`` (exact values at which everything given
+holds - checked here, unless it needs transcendental values).
 """
 
 from __future__ import annotations

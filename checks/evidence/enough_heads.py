@@ -79,7 +79,7 @@ def _construction(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
 
 
 def _inequalities(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
-    split, gibbs, leak = claims["T2.1-14"], claims["T2.1-gibbs"], claims["T2.1-leak"]
+    split, leak = claims["T2.1-14"], claims["T2.1-leak"]
     two_sided, one_constant, distance, budget = (claims[f"T2.1-{number}"] for number in ("15", "16", "17", "18"))
     gated = "(a*exp(-b*a) + exp(-2*b)*c*exp(-b*c))/(exp(-b*a) + exp(-2*b)*exp(-b*c))"
     return (

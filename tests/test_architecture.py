@@ -1,0 +1,90 @@
+"""The house's rules that a reader could break without noticing: arrows of imports, who may use flint, no text as code."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+ORDER = ("theory", "constructions", "checks", "experiments", "headcount")
+FLINT_MODULES = {"checks/balls.py", "checks/verify.py"}
+FORBIDDEN_CALLS = {"eval", "exec", "compile", "__import__", "sympify", "parse_expr", "loads_pickle"}
+FORBIDDEN_MODULES = {"pickle", "cPickle", "dill", "cloudpickle", "shelve", "marshal", "joblib"}
+MOST_LINES = 400
+
+
+def sources() -> list[Path]:
+    return sorted(path for room in ORDER for path in (ROOT / room).rglob("*.py"))
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+
+
+def name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("path", sources(), ids=name)
+def test_imports_follow_the_arrows(path: Path) -> None:
+    """Catches a lower room that imports a higher one, such as constructions importing checks."""
+    room = ORDER.index(path.relative_to(ROOT).parts[0])
+    above = set(ORDER[room + 1 :])
+    wrong = [module for module in imported(ast.parse(path.read_text())) if module.split(".")[0] in above]
+    assert not wrong, f"{name(path)} imports {wrong}, which stand above it"
+
+
+def test_there_are_sources() -> None:
+    """Catches a moved tree, for which the other tests would pass on nothing."""
+    assert {path.relative_to(ROOT).parts[0] for path in sources()} == set(ORDER)
+
+
+def test_only_two_modules_import_flint() -> None:
+    """Catches balls that escape from their two rooms."""
+    users = {
+        name(path)
+        for path in sources()
+        if any(m.split(".")[0] == "flint" for m in imported(ast.parse(path.read_text())))
+    }
+    assert users == FLINT_MODULES
+
+
+@pytest.mark.parametrize("path", sources(), ids=name)
+def test_text_is_never_run_as_code(path: Path) -> None:
+    """Catches eval, exec, sympify on input, pickle and its kin."""
+    tree = ast.parse(path.read_text())
+    calls = {
+        node.func.id if isinstance(node.func, ast.Name) else node.func.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, (ast.Name, ast.Attribute))
+        and not (isinstance(node.func, ast.Attribute) and ast.unparse(node.func).startswith("re."))
+    }
+    assert not calls & FORBIDDEN_CALLS
+    assert not {module.split(".")[0] for module in imported(tree)} & FORBIDDEN_MODULES
+
+
+def test_the_checker_trusts_nobody() -> None:
+    """Catches a checker that leans on the project's own evaluator: standard library, flint, the schema, nothing else."""
+    allowed = {"flint", "checks.certificates", "checks.certificates.schema"}
+    for path in (ROOT / "checks/verify.py", ROOT / "checks/certificates/schema.py"):
+        ours = {
+            module
+            for module in imported(ast.parse(path.read_text()))
+            if module.split(".")[0] in {*ORDER, "numpy", "scipy", "torch", "sympy", "mpmath", "z3"}
+        }
+        assert ours <= allowed, f"{name(path)} imports {ours - allowed}"
+
+
+@pytest.mark.parametrize("path", sources(), ids=name)
+def test_modules_are_short(path: Path) -> None:
+    """Catches a module that grew past what is read in one go; the checker may be longer, being one file on purpose."""
+    most = 700 if name(path) == "checks/verify.py" else MOST_LINES
+    assert len(path.read_text().splitlines()) <= most
