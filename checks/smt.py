@@ -99,7 +99,7 @@ def _confirm(proposition: Proposition, point: dict[str, Fraction]) -> Verdict:
 def _rational_point(model: Any, names: dict[str, Any]) -> dict[str, Fraction] | None:
     point = {}
     for name, symbol in names.items():
-        value = model.eval(symbol, model_completion=True)
+        value = model.evaluate(symbol, model_completion=True)
         if not z3.is_rational_value(value):
             return None
         point[name] = Fraction(value.numerator_as_long(), value.denominator_as_long())

@@ -1,4 +1,4 @@
-"""The house's rules that a reader could break without noticing: arrows of imports, who may use flint, no text as code."""
+"""The house's rules that are broken without noticing: arrows of imports, who may use flint, no text as code."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_text_is_never_run_as_code(path: Path) -> None:
 
 
 def test_the_checker_trusts_nobody() -> None:
-    """Catches a checker that leans on the project's own evaluator: standard library, flint, the schema, nothing else."""
+    """Catches a checker that leans on the project's own evaluator instead of flint and its schema alone."""
     allowed = {"flint", "checks.certificates", "checks.certificates.schema"}
     for path in (ROOT / "checks/verify.py", ROOT / "checks/certificates/schema.py"):
         ours = {
