@@ -15,6 +15,7 @@ LOG2_BITS = 192
 SQRT_BITS = 64
 BINOMIAL_BITS = 1024
 ROOT_BITS = 64
+POWER_BITS = 2048
 
 
 def positive(what: str, value: Fraction | int) -> Fraction:
@@ -94,11 +95,12 @@ def log2_lower(x: Fraction) -> Fraction:
     """
     # Proof: x = 2^e y with 1 <= y < 2; log2 y = log2(y^2)/2 gives one binary digit per squaring, and y is only
     # ever rounded down, so the digits found never exceed log2 y.
-    x = positive("x", x)
-    exponent = x.numerator.bit_length() - x.denominator.bit_length()
-    if x < Fraction(2) ** exponent:
+    top, bottom = positive("x", x).numerator, x.denominator
+    exponent = top.bit_length() - bottom.bit_length()
+    if top << max(0, -exponent) < bottom << max(0, exponent):
         exponent -= 1
-    mantissa = math.floor(x / Fraction(2) ** exponent * 2**LOG2_BITS)
+    shift = LOG2_BITS - exponent
+    mantissa = (top << max(0, shift)) // (bottom << max(0, -shift))
     digits = 0
     for _ in range(LOG2_DIGITS):
         mantissa = mantissa * mantissa >> LOG2_BITS
@@ -145,16 +147,37 @@ def binomial_lower(top: int, choose: int) -> tuple[int, int]:
 
 
 def root_below(mantissa: int, exponent: int, order: int) -> int:
-    """Return an integer g >= 0 with g^order < mantissa 2^exponent: the largest one, or within 2^-63 of it.
+    """Return an integer g >= 0 with g^order < mantissa 2^exponent, in milliseconds for any size.
+
+    The largest one if exponent = 0 and mantissa < 2^2048; else within 2^-62 of it (relative) or the largest itself.
 
     >>> root_below(27, 0, 3), root_below(28, 0, 3), root_below(1, 0, 5)
     (2, 3, 0)
     """
-    # Proof: with exponent = order a + b and k = min(a, ROOT_BITS) the largest h with h^order < m 2^(b + order k)
-    # gives (h 2^(a-k))^order < m 2^exponent; for a <= ROOT_BITS nothing is dropped. h = ceil(root) - 1.
-    if mantissa <= 0:
-        return 0
-    whole, rest = divmod(exponent, order)
-    kept = min(whole, ROOT_BITS)
-    floor_root, is_exact = sympy.integer_nthroot(mantissa << (rest + order * kept), order)
-    return (int(floor_root) - int(is_exact)) << (whole - kept)
+    # Proof: g = h 2^zeros is only taken after an upper bound on g^order was seen below mantissa 2^exponent, and
+    # g < 2^bits holds for every candidate. While h^order < 2^POWER_BITS the bound is h^order itself.
+    bits = (mantissa.bit_length() + exponent) // order + 1
+    zeros = max(0, bits - ROOT_BITS) if exponent else 0
+    below, above = 0, 1 << (bits - zeros)
+    while mantissa and above - below > 1:
+        middle = (below + above) // 2
+        power, scale = _power_upper(middle, order)
+        shift = scale + zeros * order - exponent
+        fits = power << max(0, shift) < mantissa << max(0, -shift)
+        below, above = (middle, above) if fits else (below, middle)
+    return below << zeros
+
+
+def _power_upper(base: int, order: int) -> tuple[int, int]:
+    """Return (m, e) with base^order <= m 2^e, by repeated squaring, rounding mantissas up to POWER_BITS bits."""
+
+    def rounded(value: int, scale: int) -> tuple[int, int]:
+        surplus = max(0, value.bit_length() - POWER_BITS)
+        return -(-value >> surplus), scale + surplus
+
+    power, scale = 1, 0
+    for digit in f"{order:b}":
+        power, scale = rounded(power * power, 2 * scale)
+        if digit == "1":
+            power, scale = rounded(power * base, scale)
+    return power, scale

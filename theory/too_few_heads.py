@@ -22,6 +22,7 @@ from theory.rational_bounds import (
 )
 
 SEARCH_POINTS = 32
+SIGNIFICANT_BITS = 64
 
 
 @dataclass(frozen=True)
@@ -206,8 +207,8 @@ def threshold_eps(
 
     Claim N4. As a function of eps N4 is a sawtooth: while G is constant it grows with eps. A model that is better
     than eps is also better than any larger eps, so only eps = rho/(3(G-1)), the largest with G grid points, matter;
-    returned is this eps for the least such G, exactly, so it is a multiple of rho/3 by 1/integer. The bound at it is
-    certified; that no larger eps does it holds for rho <= 1 and the tau that ``parameters_lower`` takes (for
+    returned is this eps for the least such G - 1 (from 2^64 on: the least with 64 significant bits). The bound at it
+    is certified; that no larger eps does it holds for rho <= 1 and the tau that ``parameters_lower`` takes (for
     rho > 1 the next larger eps of that form fails). Raises InvalidInput.
 
     >>> threshold_eps(1, Fraction(1, 2), 2, 1, 2, 128), threshold_eps(1, Fraction(1, 2), 2, 1, 2, 16)
@@ -223,8 +224,11 @@ def threshold_eps(
     step = positive("rho", rho) / 3
     if free <= (head_dim + 1) * num_heads:
         return None
-    grid = _first_true(lambda g: _bound_at(step / (g - 1), g, head_dim, num_heads, free).at_least(parameters), 2)
-    return step / (grid - 1)
+
+    def reaches(steps: int) -> bool:
+        return _bound_at(step / steps, steps + 1, head_dim, num_heads, free).at_least(parameters)
+
+    return step / _first_true(reaches)
 
 
 @dataclass(frozen=True)
@@ -289,7 +293,8 @@ def paper_threshold_eps(rho: Fraction, head_dim: int, num_heads: int, num_target
 
     Claim T2.2-count4 made finite. Between jumps of floor(rho/(3 T_0 eps)) = u only the largest eps = rho/(3 T_0 u)
     matters; returned is that eps for a u that forces a collision while u - 1 does not (the first such u, as the
-    logarithm of the surplus grows like (k+1) log u). Exact rational. Raises InvalidInput as ``paper_count``.
+    logarithm of the surplus grows like (k+1) log u), from 2^64 on u has 64 significant bits. Exact rational.
+    Raises InvalidInput as ``paper_count``.
 
     >>> paper_threshold_eps(Fraction(1, 2), 2, 1, 2, 128) < Fraction(1, 10**10)
     True
@@ -297,9 +302,10 @@ def paper_threshold_eps(rho: Fraction, head_dim: int, num_heads: int, num_target
     step = positive("rho", rho) / (3 * _free_positions_published(head_dim, num_heads, num_targets, seq_len))
 
     def forces(per_step: int) -> bool:
-        return paper_count(step / per_step, rho, head_dim, num_heads, num_targets, seq_len).forces_collision
+        eps = step / per_step
+        return eps < 1 and paper_count(eps, rho, head_dim, num_heads, num_targets, seq_len).forces_collision
 
-    return step / _first_true(forces, math.floor(step) + 1)
+    return step / _first_true(forces)
 
 
 def _bound_at(eps: Fraction, grid: int, head_dim: int, num_heads: int, free: int) -> N4Bound:
@@ -331,17 +337,25 @@ def _best_tau_estimate(grid: int, limit: int, sums: int) -> int:
     return best_tau
 
 
-def _first_true(holds: Callable[[int], bool], start: int) -> int:
-    """The least integer >= start at which an eventually true test holds, by doubling and bisection."""
-    if holds(start):
-        return start
-    below, above = start, 2 * start
-    while not holds(above):
-        below, above = above, above * above if above > 2**16 else 2 * above
+def _first_true(holds: Callable[[int], bool]) -> int:
+    """The least positive integer with at most SIGNIFICANT_BITS significant bits at which a test turns true.
+
+    By doubling and bisection over the position in the list of such integers, for a test that is false, then true.
+    """
+
+    half = 1 << (SIGNIFICANT_BITS - 1)
+
+    def entry(position: int) -> int:
+        zeros = max(0, position // half - 1)
+        return position if zeros == 0 else (half + position % half) << zeros
+
+    below, above = 0, 1
+    while not holds(entry(above)):
+        below, above = above, 2 * above
     while above - below > 1:
         middle = (below + above) // 2
-        below, above = (below, middle) if holds(middle) else (middle, above)
-    return above
+        below, above = (below, middle) if holds(entry(middle)) else (middle, above)
+    return entry(above)
 
 
 def _log2_of_ceiling(lower: Fraction, upper: Fraction) -> Fraction:

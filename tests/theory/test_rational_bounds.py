@@ -63,7 +63,9 @@ def test_root_below_is_the_largest_integer_strictly_below() -> None:
         for value in range(1, 300):
             best = max(g for g in range(300) if g**order < value)
             assert rb.root_below(value, 0, order) == best
-    for order in (2, 9, 40):
+    assert rb.root_below(2**1000, 0, 1000) == 1
+    assert rb.root_below(2**1000 + 1, 0, 1000) == 2
+    for order in (2, 9, 40, 1040):
         value = 3 << 5000
         found = rb.root_below(3, 5000, order)
         assert found**order < value

@@ -241,3 +241,24 @@ def test_bad_input_is_refused_with_the_condition() -> None:
         tf.paper_count(Fraction(1, 10), HALF, 8, 1, 4, 128)
     with pytest.raises(InvalidInput, match="parameters"):
         tf.threshold_eps(0, HALF, 8, 1, 4, 128)
+
+
+def test_thresholds_of_large_models_in_seconds() -> None:
+    """Catches a search to all of 10,000 digits: eps_0 far below 10^-300 comes with 64 significant bits, certified."""
+    started = time.process_time()
+    sizes = (64, 16, 17, 4400)
+    first, paper = tf.threshold_eps(1, HALF, *sizes), tf.paper_threshold_eps(HALF, *sizes)
+    assert time.process_time() - started < 10 * SECONDS_AT_A_MILLION
+    assert first is not None
+    assert log10(first) < -400
+    assert log10(paper) < -8000
+    assert tf.parameters_lower(first, HALF, *sizes).at_least(1)
+    assert not tf.parameters_lower(first * Fraction(2**60 + 1, 2**60), HALF, *sizes).at_least(1)
+    assert tf.paper_count(paper, HALF, *sizes).forces_collision
+
+
+def test_search_is_exact_below_64_bits_and_tight_above() -> None:
+    """Catches a skipped integer where the search changes from all integers to rounded ones."""
+    for wanted in (1, 5, 2**63 - 1, 2**63, 2**63 + 1, 2**64 - 1, 2**64, 2**64 + 1, 3**60, 10**90):
+        found = tf._first_true(lambda x, wanted=wanted: x >= wanted)
+        assert wanted <= found <= wanted + (wanted >> 63 if wanted >= 2**64 else 0)
