@@ -78,6 +78,9 @@ Qed.
 
 End Sums.
 
+Lemma sum_recr (F : nat -> R) k : \Sum_(j < k.+1) F j = \Sum_(j < k) F j + F k.
+Proof. exact: big_ord_recr. Qed.
+
 (** ** Extreme points of a real function on a finite set *)
 
 (** A real function on a non-empty finite set has a maximiser. *)
@@ -155,4 +158,19 @@ Lemma min_over_eq (I : finType) (B : {set I}) (F : I -> R) i :
 Proof.
 move=> iB least; apply: Rle_antisym; first exact: min_over_le.
 by have [j jB ->] := min_over_attained F iB; exact: least.
+Qed.
+
+(** ** Rounding up *)
+
+(** A real r >= 0 has a ceiling among the natural numbers. *)
+Lemma ceiling (r : R) : 0 <= r -> exists n : nat, r <= INR n < r + 1.
+Proof.
+move=> r_ge0; have ex : exists n : nat, Rle_dec r (INR n).
+  have [up_gt _] := archimed r; exists (Z.to_nat (up r)); case: Rle_dec => // not_le; exfalso; apply: not_le.
+  rewrite INR_IZR_INZ Z2Nat.id; first by lra.
+  by apply: le_IZR; lra.
+case: (ex_minnP ex) => n; case: Rle_dec => // r_le _ least; exists n; split=> //.
+case: n r_le least => [|n] r_le least; first by rewrite /=; lra.
+rewrite S_INR; have [le|] := Rle_lt_dec r (INR n); last lra.
+by have := least n; case: Rle_dec => // _ /(_ isT); rewrite ltnn.
 Qed.
