@@ -3,7 +3,7 @@
 
 From Coq Require Import Reals List Lra Lia.
 From Coquelicot Require Import Coquelicot.
-From Headcount Require Import Sums Algebra Cells ReadoutCapacity Counting.
+From Headcount Require Import Sums Algebra Cells ReadoutCapacity Counting Softmax Gate Budget.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -171,4 +171,108 @@ Goal ~ forall n s D T,
   0 < published_exponent n s (T / 4 - INR s - D + 1) <-> 4 * ((INR n + 1) * INR s + D) < T.
 Proof.
   intros H. specialize (H 0%nat 1%nat 1 12). unfold published_exponent in H. simpl in H. lra.
+Qed.
+
+(** ** Softmax *)
+
+(** N1 with W((N-2)/e): two numbers 0 and b > 0 have a positive gap. *)
+Goal ~ forall beta (l : list nat) a m u, 0 < beta -> is_min l a m ->
+  lambert ((INR (length l) - 2) / exp 1) u -> gibbs beta l a - m <= u / beta.
+Proof.
+  intros H. specialize (H 1 [0%nat; 1%nat] (fun t => INR t) 0 0 ltac:(lra)).
+  assert (gibbs 1 [0%nat; 1%nat] (fun t => INR t) - 0 <= 0 / 1).
+  - apply H.
+    + split; [exists 0%nat; simpl; auto |]. intros t _. apply pos_INR.
+    + unfold lambert. simpl. field. apply Rgt_not_eq, exp_pos.
+  - assert (0 < gibbs 1 [0%nat; 1%nat] (fun t => INR t)); [| lra].
+    unfold gibbs, attention. pose proof (exp_pos (1 * - INR 0)). pose proof (exp_pos (1 * - INR 1)).
+    simpl in *. apply Rdiv_lt_0_compat; lra.
+Qed.
+
+(** N1, attainment without beta >= 1 + u: with two numbers and beta = 1 the maximiser leaves [0,1]. *)
+Goal ~ forall beta N u, (1 <= N)%nat -> lambert ((INR N - 1) / exp 1) u -> 0 < beta ->
+  forall t, 0 <= one_below (1 + u) beta t <= 1.
+Proof.
+  intros H. destruct (lambert_exists_unique ((INR 2 - 1) / exp 1)) as (u & Hu & _).
+  - pose proof (exp_pos 1). apply div_nonneg; simpl; lra.
+  - specialize (H 1 2%nat u ltac:(lia) Hu ltac:(lra) 1%nat). simpl in H.
+    assert (0 < u); [| lra]. apply lambert_count in Hu. simpl in Hu. pose proof (exp_pos (1 + u)). nra.
+Qed.
+
+(** The Lambert value needs z >= 0 (or at least z >= -1/e): none exists at z = -1. *)
+Goal ~ forall z, exists u, lambert z u.
+Proof.
+  intros H. destruct (H (-1)) as (u & Hu). unfold lambert in Hu.
+  (* u e^u = -1 would give -u = e^-u >= 1 - u *)
+  pose proof (exp_ineq1_le (- u)). pose proof (exp_pos u).
+  assert (E : exp u * exp (- u) = 1) by (rewrite <- exp_plus, Rplus_opp_r; apply exp_0).
+  assert (- u = exp (- u)) by nra. lra.
+Qed.
+
+(** T2.1-gibbs with |S| - 2 in place of |S| - 1. *)
+Goal ~ forall beta (l : list nat) a m, 0 < beta -> is_min l a m ->
+  gibbs beta l a <= m + (INR (length l) - 2) / (exp 1 * beta).
+Proof.
+  intros H. specialize (H 1 [0%nat; 1%nat] (fun t => INR t) 0 ltac:(lra)).
+  assert (gibbs 1 [0%nat; 1%nat] (fun t => INR t) <= 0 + (INR 2 - 2) / (exp 1 * 1)).
+  - apply H. split; [exists 0%nat; simpl; auto |]. intros t _. apply pos_INR.
+  - replace ((INR 2 - 2) / (exp 1 * 1)) with 0 in H0
+      by (simpl; field; apply Rgt_not_eq, exp_pos).
+    assert (0 < gibbs 1 [0%nat; 1%nat] (fun t => INR t)); [| lra].
+    unfold gibbs, attention. pose proof (exp_pos (1 * - INR 0)). pose proof (exp_pos (1 * - INR 1)).
+    simpl in *. apply Rdiv_lt_0_compat; lra.
+Qed.
+
+(** N2 with e^(-beta g) in place of e^(-beta (g-1)): the counterexample's block refutes it at g = 1. *)
+Goal ~ forall beta g (S Sc : list nat) a r m u, 0 < beta ->
+  (forall t, In t S -> r t = 0) -> (forall t, In t Sc -> r t = - g) ->
+  (forall t, In t (S ++ Sc) -> 0 <= a t <= 1) -> is_min S a m ->
+  lambert ((INR (length S) - 1) / exp 1) u ->
+  Rabs (gated_output beta S Sc a r - m) <= u / beta + INR (length Sc) * exp (- (beta * g)).
+Proof.
+  intros H. destruct (unit_gate_fails 16) as [E Hm].
+  specialize (H 16 1 [1%nat] [2%nat; 3%nat; 4%nat] bad_score bad_gate 1 0 ltac:(lra)).
+  rewrite E, (Rabs_left (1 / 4 - 1)) in H by lra.
+  assert (- (1 / 4 - 1) <= 0 / 16 + INR 3 * exp (- (16 * 1))).
+  - apply H; [| | | exact Hm |].
+    + intros t [<- | []]. reflexivity.
+    + intros t [<- | [<- | [<- | []]]]; simpl; lra.
+    + intros t [<- | [<- | [<- | [<- | []]]]]; simpl; lra.
+    + unfold lambert. simpl. field. apply Rgt_not_eq, exp_pos.
+  - rewrite exp_Ropp in H0. pose proof (exp_ineq1_le (16 * 1)).
+    assert (/ exp (16 * 1) <= / 16) by (apply Rinv_le_contravar; lra). simpl in H0. lra.
+Qed.
+
+(** N3 without u = 1 outside S (u = 0 there): the output falls below the minimum. *)
+Goal ~ forall beta (S Sc : list nat) psi u m, 0 < beta ->
+  (forall t, In t S -> u t = clip (psi t)) -> (forall t, In t Sc -> u t = 0) ->
+  is_min S (fun t => clip (psi t)) m -> 0 <= covering_output beta S Sc u - m.
+Proof.
+  intros H. specialize (H 1 [1%nat] [0%nat] (fun _ => 1) (fun t => INR t) 1 ltac:(lra)).
+  assert (E : clip 1 = 1) by (apply clip_id; lra).
+  assert (0 <= covering_output 1 [1%nat] [0%nat] (fun t => INR t) - 1).
+  - apply H.
+    + intros t [<- | []]. simpl. lra.
+    + intros t [<- | []]. reflexivity.
+    + split; [exists 1%nat; simpl; auto |]. intros. lra.
+  - assert (covering_output 1 [1%nat] [0%nat] (fun t => INR t) < 1); [| lra].
+    unfold covering_output, gibbs, attention.
+    pose proof (exp_pos (1 * - INR 0)). pose proof (exp_pos (1 * - INR 1)). simpl in *.
+    apply (Rmult_lt_reg_r (exp (1 * - (1)) + (exp (1 * - 0) + 0))); [lra |]. field_simplify; lra.
+Qed.
+
+(** N3's budget with L_0/2 in place of L_0 (F_0 the identity on one coordinate). *)
+Goal ~ forall (F0 : (unit -> R) -> R) gradient L0 z w delta,
+  continuous_on_cube [tt] F0 -> chain_rule [tt] F0 gradient -> gradient_bound [tt] gradient L0 ->
+  cube z -> cube w -> close [tt] z w delta -> 0 <= delta -> Rabs (F0 z - F0 w) <= L0 / 2 * delta.
+Proof.
+  intros H. specialize (H (fun z => z tt) (fun _ _ => 1) 1 (fun _ => 1) (fun _ => 0) 1).
+  simpl in H. rewrite Rabs_right in H by lra. assert (1 - 0 <= 1 / 2 * 1); [apply H | lra].
+  - intros z _ eps Heps. exists eps. split; [exact Heps |]. intros w _ Hw. apply Hw. left. reflexivity.
+  - intros z w _ _ t _. unfold segment. simpl. auto_derive; [trivial | ring].
+  - intros z _. simpl. rewrite Rabs_R1. lra.
+  - intros i. lra.
+  - intros i. lra.
+  - intros i _. rewrite Rabs_right; lra.
+  - lra.
 Qed.
