@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 PROVED, REFUTED, UNDECIDED, USAGE = 0, 1, 2, 3
+EXACT_DIGITS_BITS = 200_000
 
 
 class Finished(Exception):
@@ -51,8 +53,12 @@ def scientific(value: Fraction, digits: int = 3) -> str:
     if value == 0:
         return "0"
     sign, size = ("-" if value < 0 else ""), abs(value)
-    exponent = len(str(size.numerator)) - len(str(size.denominator))
-    if size < Fraction(10) ** exponent:
+    exponent = math.floor((size.numerator.bit_length() - size.denominator.bit_length()) * math.log10(2))
+    if size.numerator.bit_length() + size.denominator.bit_length() > EXACT_DIGITS_BITS:
+        return f"{sign}10^{exponent:+d} (about)"
+    while size >= Fraction(10) ** (exponent + 1):
+        exponent += 1
+    while size < Fraction(10) ** exponent:
         exponent -= 1
     if -4 <= exponent < 6:
         return f"{float(value):.{digits + 1}g}"

@@ -13,7 +13,10 @@ class InvalidInput(HeadcountError, ValueError):
     @classmethod
     def about(cls, what: str, value: object, condition: str, remedy: str) -> InvalidInput:
         """Compose the message in the house's order: what failed, ``name=value``, the condition, the remedy."""
-        shown = repr(value)
+        try:
+            shown = repr(value)
+        except ValueError:  # an integer too long for Python to print
+            shown = f"a {type(value).__name__} of thousands of digits"
         if len(shown) > 120:
             shown = shown[:117] + "..."
         return cls(f"{what}={shown}: required: {condition}. Try: {remedy}.")
