@@ -55,8 +55,8 @@ def table(
             "parameters_lower": console.scientific(count.value_lower, 6),
             "log10_estimate": None if math.isinf(count.log10_estimate) else round(count.log10_estimate, 4),
             "tau": count.tau,
-            "grid_points": count.grid,
-            "parts": count.parts,
+            "grid_points": console.scientific(Fraction(count.grid), 6),
+            "parts": console.scientific(Fraction(count.parts), 6),
         },
         "n4_reaches": {str(target): _milestone(target, rho, sizes, support) for target in MILESTONES},
         "paper_count_forces_a_collision_below": _paper_threshold(rho, sizes),
@@ -92,7 +92,7 @@ def _render(data: dict[str, Any]) -> None:
     view.add_row("k > 0 from T =, published", str(data["published_bound_says_something_from_seq_len"]), "N6")
     view.add_row("k > 0 from T =, sharpened", str(data["sharpened_bound_says_something_from_seq_len"]), "N4")
     count = data["n4"]
-    view.add_row(f"read-out parameters at eps = {data['eps']}, more than", count["parameters_lower"], "N4")
+    view.add_row(f"read-out parameters at eps = {console.scientific(data['eps'])}, more than", count["parameters_lower"], "N4")
     view.add_row("   with tau, grid points", f"{count['tau']}, {count['grid_points']}", "N4")
     for parameters, reached in data["n4_reaches"].items():
         shown = "never" if reached is None else f"10^{reached['log10_eps']:.2f}"
