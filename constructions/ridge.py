@@ -201,7 +201,7 @@ class _Collector:
                     weights[axis] += sign
                 vector = tuple(Fraction(weights[axis]) for axis in range(len(self.names)))
                 if any(vector):
-                    direction, scale = _normalise(vector)
+                    direction, scale = normalise(vector)
                     self.add_power(direction, degree, share * math.prod(signs) * scale**degree)
 
     def as_ridge(self, term: Expression) -> tuple[Vector, Expression] | None:
@@ -211,7 +211,7 @@ class _Collector:
         def rewrite(part: Expression) -> Expression:
             form = self.affine(part)
             if form is not None and any(form.weights):
-                direction, scale = _normalise(form.weights)
+                direction, scale = normalise(form.weights)
                 directions.add(direction)
                 return lift(scale) * ARGUMENT + form.offset
             if isinstance(part, Call):
@@ -312,6 +312,7 @@ def _exponents(axis: int, count: int) -> tuple[int, ...]:
     return tuple(int(index == axis) for index in range(count))
 
 
-def _normalise(vector: Vector) -> tuple[Vector, Fraction]:
+def normalise(vector: Vector) -> tuple[Vector, Fraction]:
+    """``vector = scale * direction`` with the first non-zero entry of the direction equal to 1."""
     scale = next(entry for entry in vector if entry)
     return tuple(entry / scale for entry in vector), scale
