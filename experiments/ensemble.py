@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 
 import torch
@@ -28,6 +29,7 @@ from experiments.streams import random_stream
 from experiments.synthetic import Sample
 from theory.errors import InvalidInput
 
+TRAINING_VERSION = 1  # raised whenever the same configuration would give other bits: part of every cell's key
 LANES = 64  # each model's row of the flat state is padded to this, so that its bits do not depend on its neighbours
 EVALUATION_CHUNK = 256  # sequences per forward pass outside training: bounds memory
 STATE_PARTS = ("parameters", "first_moment", "second_moment")
@@ -172,6 +174,17 @@ class Problem:
         return cls(train, validation, mean, std)
 
 
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Run torch on one thread inside: a second one never pays at these sizes, and costs dearly on a busy machine."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
 def iterate(
     config: BlockConfig, seeds: Sequence[int], problem: Problem, recipe: Recipe, state: State | None = None
 ) -> Iterator[State]:
@@ -203,7 +216,7 @@ def iterate(
         if (epoch + 1) % recipe.evaluate_every == 0 or epoch + 1 == recipe.epochs:
             error = validation_nmse(_named(flat, config), problem, config)[:rows]
             history = torch.cat([history, error[:, None].cpu()], dim=1)
-            yield State(epoch + 1, *(part[:rows].clone() for part in (flat, first, second)), history)
+            yield State(epoch + 1, flat[:rows].clone(), first[:rows].clone(), second[:rows].clone(), history)
 
 
 def _order(seed: int, epoch: int, count: int, batch: int) -> Tensor:
@@ -239,7 +252,7 @@ def validation_nmse(parameters: Mapping[str, Tensor], problem: Problem, config: 
     mean, std = (value.to(target.device, torch.float64) for value in (problem.mean, problem.std))
     pieces = []
     with torch.no_grad():
-        for x in sample.x.to(dtype).split(EVALUATION_CHUNK):
+        for x in torch.split(sample.x.to(dtype), EVALUATION_CHUNK):
             pieces.append(forward(parameters, x[None], config).to(torch.float64))
     error = torch.cat(pieces, dim=1) * std + mean - target
     return torch.stack([(model.square().mean(0) / target.var(0, correction=0)).mean() for model in error])
@@ -266,7 +279,7 @@ def _named(flat: Tensor, config: BlockConfig) -> dict[str, Tensor]:
     """Views of the flat rows by name."""
     shapes = parameter_shapes(config)
     sizes = [math.prod(shape) for shape in shapes.values()]
-    pieces = flat.split([*sizes, flat.shape[1] - sum(sizes)], dim=1)
+    pieces = torch.split(flat, [*sizes, flat.shape[1] - sum(sizes)], dim=1)
     return {name: piece.view(-1, *shape) for (name, shape), piece in zip(shapes.items(), pieces, strict=False)}
 
 

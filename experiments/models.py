@@ -154,7 +154,9 @@ def forward(parameters: Mapping[str, Tensor], x: Tensor, config: BlockConfig) ->
     q = p["query.bias"] + _apply(p["query.weight"], p["class_token"])
     asked = (key * q[:, :, None]).view(models, heads, config.head_dim, -1).sum(2)
     score_map = torch.bmm(asked, token_out) / math.sqrt(config.head_dim)  # (S, h, N)
-    pooled = _SoftmaxPool.apply(z.view(models, batch, config.seq_len, width), score_map)  # (S, B, h, N)
+    pooled: Tensor = _SoftmaxPool.apply(  # type: ignore[no-untyped-call]
+        z.view(models, batch, config.seq_len, width), score_map
+    )  # (S, B, h, N)
 
     after = torch.bmm(p["readout_in.weight"], _aligned(p["output.weight"]))[:, :, : config.embed_dim]  # (S, N, E)
     after_heads = after.view(models, width, heads, config.head_dim).transpose(1, 2)

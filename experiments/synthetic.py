@@ -103,7 +103,8 @@ def orthonormal_directions(num_targets: int, token_dim: int, seed: int) -> Tenso
     """a_i orthonormal (needs D <= d): (D, d) float64."""
     if num_targets > token_dim:
         raise InvalidInput.about("num_targets", num_targets, f"D <= d={token_dim}", "unit_directions")
-    return torch.linalg.qr(gaussian_directions(num_targets, token_dim, seed).T).Q.T.contiguous()
+    columns: Tensor = torch.linalg.qr(gaussian_directions(num_targets, token_dim, seed).T).Q
+    return columns.T.contiguous()
 
 
 def _check_size(seq_len: int, count: int, dim: int) -> None:
