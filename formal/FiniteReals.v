@@ -1,12 +1,19 @@
 (** Finite sums, minima and maxima of real numbers: the few facts that the finite files share.
     Numbers are those of the standard library; finite types, sums and orders are mathcomp's. *)
 
-From Coq Require Import Reals Lra.
+From Coq Require Import Reals Lra Lia.
 From mathcomp Require Import all_ssreflect.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
+
+(** Linear arithmetic on mathcomp's natural numbers. *)
+Ltac ssrlia :=
+  repeat match goal with
+  | H : is_true (leq _ _) |- _ => move: H => /leP H
+  end;
+  try apply/leP; change addn with Nat.add in *; change muln with Nat.mul in *; change subn with Nat.sub in *; lia.
 
 Local Open Scope R_scope.
 
