@@ -4,6 +4,7 @@
 From Coq Require Import Reals List Lra Lia.
 From Coquelicot Require Import Coquelicot.
 From Headcount Require Import Sums Algebra Cells ReadoutCapacity Counting Softmax Gate Budget.
+From Headcount Require Import ReadoutError Composition.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -275,4 +276,73 @@ Proof.
   - intros i. lra.
   - intros i _. rewrite Rabs_right; lra.
   - lra.
+Qed.
+
+(** ** N8 and L8 *)
+
+(** N8 with e in place of 2 e: one collision with gap 1 has best error 1/2. *)
+Goal ~ forall (X Y : Type) (A : X -> Y) (H : X -> R) e,
+  (exists F : Y -> R, forall x, Rabs (F (A x) - H x) <= e) ->
+  forall x x', A x = A x' -> Rabs (H x - H x') <= e.
+Proof.
+  intros Wrong. specialize (Wrong bool unit (fun _ => tt) (fun b => if b then 1 else 0) (1 / 2)).
+  simpl in Wrong. assert (Rabs (1 - 0) <= 1 / 2).
+  - apply (Wrong ltac:(exists (fun _ => 1 / 2); intros []; apply Rabs_le; lra) true false eq_refl).
+  - rewrite Rabs_right in *; lra.
+Qed.
+
+(** N8, Lipschitz version, without the term Lam |A(X) - A(X')|. *)
+Goal ~ forall (X : Type) (A H : X -> R) Lam e,
+  0 <= Lam -> (exists F, lipschitz (fun a b => Rabs (a - b)) Lam F /\ forall x, Rabs (F (A x) - H x) <= e) ->
+  forall x x', Rabs (H x - H x') <= 2 * e.
+Proof.
+  intros Wrong. specialize (Wrong R (fun x => x) (fun x => x) 1 0 ltac:(lra)).
+  assert (Rabs (1 - 0) <= 2 * 0).
+  - apply Wrong. exists (fun a => a). split; [intros a b; lra |].
+    intros x. rewrite Rminus_diag_eq, Rabs_R0 by reflexivity. lra.
+  - rewrite Rabs_right in *; lra.
+Qed.
+
+(** N8, Lipschitz version, with Lam/2 for the distance on the read-out's side. *)
+Goal ~ forall (X : Type) (A H : X -> R) Lam e, 0 <= Lam ->
+  (forall x x', Rabs (H x - H x') - Lam * Rabs (A x - A x') <= 2 * e) ->
+  exists F, lipschitz (fun a b => Rabs (a - b)) (Lam / 2) F /\ forall x, Rabs (F (A x) - H x) <= e.
+Proof.
+  intros Wrong. destruct (Wrong R (fun x => x) (fun x => x) 1 0) as (F & HF & He); [lra | intros; lra |].
+  specialize (HF 1 0). pose proof (He 1) as H1. pose proof (He 0) as H0.
+  apply Rabs_le_between in HF. rewrite (Rabs_right (1 - 0)) in HF by lra.
+  apply Rabs_le_between in H1. apply Rabs_le_between in H0. lra.
+Qed.
+
+(** One pair certifies (gap - M distance)/2, not gap - M distance. *)
+Goal ~ forall (X : Type) (A H : X -> R) Lam e x x',
+  (exists F, lipschitz (fun a b => Rabs (a - b)) Lam F /\ forall z, Rabs (F (A z) - H z) <= e) ->
+  Rabs (H x - H x') - Lam * Rabs (A x - A x') <= e.
+Proof.
+  intros Wrong. specialize (Wrong bool (fun _ => 0) (fun b => if b then 1 else 0) 0 (1 / 2) true false).
+  simpl in Wrong. rewrite (Rabs_right (1 - 0)) in Wrong by lra.
+  assert (1 - 0 - 0 * Rabs (0 - 0) <= 1 / 2); [apply Wrong | lra].
+  exists (fun _ => 1 / 2). split.
+  - intros a b. rewrite Rminus_diag_eq, Rabs_R0 by reflexivity. lra.
+  - intros []; apply Rabs_le; lra.
+Qed.
+
+(** L8 with the factors in the wrong order: x + 1 and 2 x do not commute. *)
+Goal ~ forall sigma d (first second : network) x j, first <> [] -> second <> [] ->
+  evaluate sigma d (compose second first) x j =
+  evaluate sigma (output_width d first) second (evaluate sigma d first x) j.
+Proof.
+  intros Wrong.
+  specialize (Wrong (fun x => x) 1%nat [{| width := 1; matrix := fun _ _ => 1; offset := fun _ => 1 |}]
+    [{| width := 1; matrix := fun _ _ => 2; offset := fun _ => 0 |}] (fun _ => 0) 0%nat ltac:(easy) ltac:(easy)).
+  unfold evaluate, apply_affine in Wrong. simpl in Wrong. lra.
+Qed.
+
+(** L8 with 4 or 6 layers: the composed network has 5. *)
+Goal forall first second third : network,
+  length first = 2%nat -> length second = 3%nat -> length third = 2%nat ->
+  length (compose first (compose second third)) <> 4%nat /\
+  length (compose first (compose second third)) <> 6%nat.
+Proof.
+  intros [| a [| b [|]]] [| c [| d [| e [|]]]] [| f [| g [|]]]; simpl; intros; lia.
 Qed.
