@@ -20,6 +20,7 @@ from checks.enclose import (
     Examine,
     Examined,
     WorkLimit,
+    as_balls,
     centre,
     gradient_l1_supremum,
     infimum,
@@ -30,7 +31,7 @@ from checks.enclose import (
 )
 from checks.hypotheses import minimisers
 from checks.intervals import Interval
-from checks.minimisers import Minimiser
+from checks.minimisers import Minimiser, least_eigenvalue_lower
 from constructions.task import RetrievalTask
 from theory.expressions import Expression, variables
 from theory.rational_bounds import sqrt_lower
@@ -108,18 +109,27 @@ def _separation(found: Sequence[Minimiser]) -> Fraction | None:
 
 
 def _margin(task: RetrievalTask, found: Sequence[Minimiser], reach: Fraction) -> Fraction | None:
-    margins = []
-    for feature, entry in zip(task.features, found, strict=True):
-        names = [variable.name for variable in variables("x", task.token_dim)]
-        high = value_on(feature.expression, names, unit_box(task.token_dim)).high
-        examine = _outside(of_expression(feature.expression, names), entry.box, reach, high + 1)
-        try:
-            lowest = infimum(examine, unit_box(task.token_dim), MARGIN_TOLERANCE, MARGIN_BOXES)
-        except WorkLimit as limit:
-            lowest = limit.reached
-        margins.append(lowest.low - entry.value.high)
-    least = min(margins)
+    least = min(
+        _rise(feature.expression, task.token_dim, entry, reach)
+        for feature, entry in zip(task.features, found, strict=True)
+    )
     return least if least > 0 else None
+
+
+def _rise(expression: Expression, dimension: int, entry: Minimiser, reach: Fraction) -> Fraction:
+    """A lower bound on f - min f at distance ``reach`` or more from the minimiser."""
+    names = [variable.name for variable in variables("x", dimension)]
+    whole = jets.differentiate(expression, names, as_balls(unit_box(dimension)), jets.BALL_SCALARS)
+    convexity = None if isinstance(whole.hessian, str) else least_eigenvalue_lower(whole.hessian)
+    if convexity is not None:  # strongly convex on the cube: f(x) >= f(x*) + lam |x - x*|^2 / 2
+        return convexity * reach * reach / 2
+    high = value_on(expression, names, unit_box(dimension)).high
+    examine = _outside(of_expression(expression, names), entry.box, reach, high + 1)
+    try:
+        lowest = infimum(examine, unit_box(dimension), MARGIN_TOLERANCE, MARGIN_BOXES)
+    except WorkLimit as limit:
+        lowest = limit.reached
+    return lowest.low - entry.value.high
 
 
 def _outside(examine: Examine, excluded: Box, reach: Fraction, sentinel: Fraction) -> Examine:
