@@ -1,0 +1,83 @@
+"""The checker: re-computes the claim of a certificate from the file alone (docs/certificates.md).
+
+    python -m checks.verify FILE... [--json]
+
+It trusts nobody: it imports the standard library, flint's ball arithmetic and the certificate schema, and evaluates
+attention in its own way. Exit codes: 0 proved, 1 refuted, 2 undecided (also: damaged or malformed), 3 usage.
+Reading order: `arithmetic`, `blocks`, then a module for each kind: `collision`; `bisection`, `budget`, `sup_error`;
+`counterexample`.
+"""
+
+from __future__ import annotations
+
+import stat
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from checks.certificates import records, schema
+from checks.certificates.canonical import MAX_BYTES, Malformed
+from checks.verify.arithmetic import Refuted, Undecided, Work
+from checks.verify.collision import check_collision
+from checks.verify.counterexample import check_counterexample
+from checks.verify.sup_error import check_sup_error
+
+EXIT_CODES = {"PROVED": 0, "REFUTED": 1, "UNDECIDED": 2, "USAGE": 3}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the checker found; ``facts`` are numbers worth showing."""
+
+    label: str
+    detail: str
+    facts: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def exit_code(self) -> int:
+        return EXIT_CODES[self.label]
+
+
+def verify(data: bytes) -> Answer:
+    """Check one certificate given as the bytes of its file."""
+    try:
+        claim = schema.parse(data)
+    except Malformed as error:
+        return Answer("UNDECIDED", f"not a certificate that can be checked: {error}. Try: write or fetch it again.")
+    work = Work()
+    try:
+        if isinstance(claim, records.Collision):
+            facts = check_collision(claim, work)
+        elif isinstance(claim, records.SupError):
+            facts = check_sup_error(claim, work)
+        else:
+            facts = check_counterexample(claim, work)
+    except Refuted as reason:
+        return Answer("REFUTED", str(reason))
+    except Undecided as reason:
+        return Answer("UNDECIDED", str(reason))
+    except (ArithmeticError, MemoryError) as error:
+        return Answer("UNDECIDED", f"the computation broke down ({error!r}); try simpler numbers")
+    return Answer("PROVED", describe(claim), facts)
+
+
+def describe(claim: records.Certificate) -> str:
+    """What has been proved, in words."""
+    if isinstance(claim, records.Collision):
+        return f"two sequences with equal attention outputs and targets at least {float(claim.gap)} apart exist"
+    if isinstance(claim, records.SupError):
+        every = " for every beta > 0" if claim.every_beta else ""
+        return f"sup |network - target| {claim.relation} {claim.bound}{every}"
+    return f"{' '.join(claim.claim)} fails at {', '.join(f'{k} = {v}' for k, v in claim.values.items())}"[:300]
+
+
+def verify_file(path: str) -> Answer:
+    """Check one file; a missing, special or oversized one is a matter of usage."""
+    try:
+        status = Path(path).stat()
+        if not stat.S_ISREG(status.st_mode):
+            return Answer("USAGE", f"{path!a} is not a regular file")
+        if status.st_size > MAX_BYTES:
+            return Answer("USAGE", f"{path!a} has {status.st_size} bytes; at most {MAX_BYTES} are read")
+        return verify(Path(path).read_bytes())
+    except (OSError, ValueError) as error:
+        return Answer("USAGE", f"{path!a} cannot be read: {error}")

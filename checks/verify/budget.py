@@ -1,0 +1,216 @@
+"""The analytic budget of a network whose heads cover their minima, re-derived from the weights (N1-N3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
+from typing import Any
+
+from flint import arb, fmpq
+
+from checks.certificates import records
+from checks.certificates.records import Formula
+from checks.verify.arithmetic import (
+    Balls,
+    Irrational,
+    Rationals,
+    Undecided,
+    Work,
+    ball,
+    combine,
+    evaluate,
+    rational,
+    show,
+)
+from checks.verify.bisection import Condition, Violated, between, bisect, unit_rows, within
+from checks.verify.blocks import Block, head_layer
+
+
+class Budget:
+    """The analytic budget of a network whose heads cover their minima (N2, N3), from the weights alone.
+
+    Head i has a value channel u_i(x, t); its score is -beta (u_i(x, t) - r_i(t)) up to a constant, where r_i depends
+    on the position alone, is largest and constant on S_i, r_i = 0 say. "Covered" positions C_i have r_i = 0, the others
+    r_i <= -g. Checked for all x in the cube, with a margin m:
+
+        |u_i - f_i| <= delta_i on S_i,    -m <= u_i <= 1 + m everywhere,    u_i >= 1 - m on C_i outside S_i.
+
+    The softmax mean over C_i exceeds the least covered value by at most W((|C_i| - 1)/e)/beta (N1, for values of any
+    size), and that is at least min over S_i of u_i less 2 m. The other positions have a share of at most
+    (T - |C_i|) e^{-beta (g - 1 - 2 m)} and values within 1 + 2 m of the mean (N2). Hence
+
+        |z_i - min over S_i of f_i| <= e_i = delta_i + 2 m + W((|C_i|-1)/e)/beta + (1+2m)(T-|C_i|) e^{-beta(g-1-2m)}.
+
+    With |readout - F_0| <= outer_delta on the box of possible z and the derivatives of F_0 bounded between z and the
+    minima, |network - target| <= outer_delta + sum_i slopes_i e_i, and also <= outer_delta + gradient max_i e_i.
+    """
+
+    def __init__(self, claim: records.SupError, work: Work) -> None:
+        assert isinstance(claim.evidence, records.Covering)
+        self.claim, self.network, self.task, self.work = claim, claim.network, claim.task, work
+        self.given = claim.evidence
+        if min(self.given.margin, self.given.outer_delta, *self.given.delta) < 0:
+            raise Undecided("margin, delta and outer_delta must not be negative")
+        if len(set(self.given.channels)) < len(self.given.channels):
+            raise Undecided("two features share a channel")
+        self.numbers = Balls(work)
+        self.heads = head_layer(self.network, work)
+        self.block = Block(self.network, self.heads, self.numbers)
+        self.one, self.margin = arb(1), ball(self.given.margin)
+        self.classes = self._classes()
+
+    def check(self) -> dict[str, str]:
+        errors = [self._head(index) for index in range(len(self.task.features))]
+        boxes = 0
+        try:
+            for positions in self.classes:
+                boxes += bisect(self.task.token_dim, self._token_conditions(positions, errors), self.work)
+            boxes += bisect(len(errors), self._readout_conditions(), self.work)
+            boxes += bisect(len(errors), self._outer_conditions, self.work)
+        except Violated as point:
+            raise Undecided(f"a number of the budget is too small: its condition fails at ({point})") from None
+        widths = [error.total for error in errors]
+        slopes = [ball(slope) for slope in self.given.slopes]
+        by_slopes = sum((slope * width for slope, width in zip(slopes, widths, strict=True)), arb(0))
+        total = ball(self.given.outer_delta) + by_slopes.min(ball(self.given.gradient) * reduce(arb.max, widths))
+        if not total < ball(self.claim.bound):
+            raise Undecided(f"the budget adds up to {show(total)}, not below the bound; try a larger beta")
+        return {"total": show(total), "heads": ", ".join(show(width) for width in widths), "boxes": str(boxes)}
+
+    def _classes(self) -> list[list[int]]:
+        """Positions (from 0) in groups on which the encoder is the same function of the token."""
+        groups: dict[object, list[int]] = {}
+        encoder = self.network.encoder
+        for t in range(self.network.seq_len):
+            if isinstance(encoder, Formula):
+                key: object = tuple(c.positions is None or t + 1 in c.positions for c in encoder.components)
+            else:
+                key = tuple(dense.bias[t % len(dense.bias)] for dense in encoder)
+            self.work.spend(100)
+            groups.setdefault(key, []).append(t)
+        return list(groups.values())
+
+    def _head(self, index: int) -> _HeadError:
+        """Scores, covered positions and gate of the head that serves a feature; exact."""
+        head, channel = self.given.channels[index]
+        start = self.block.starts[head]
+        score, value = self.heads.weight[start], self.heads.weight[start + 1 + channel]
+        residual = [rational(a + b) for a, b in zip(score, value, strict=True)]
+        wanted = {t - 1 for t in self.task.features[index].positions}
+        level: dict[int, Any] = {}
+        for positions in self.classes:
+            constants = _constants(self.network.encoder, positions[0], Rationals(self.work))
+            used = [(a, b) for a, b in zip(residual, constants, strict=True) if a != 0]
+            if any(b is None for _, b in used):
+                raise Undecided(f"head {head}: score + value is not known to depend on the position alone")
+            level |= dict.fromkeys(positions, sum((a * b for a, b in used if b is not None), fmpq(0)))
+        inside = {level[t] for t in wanted}
+        top = max(inside)
+        if len(inside) > 1 or any(entry > top for entry in level.values()):
+            raise Undecided(f"head {head}: its gate is not constant on S_{index}, or open wider elsewhere")
+        covered = frozenset(t for t, entry in level.items() if entry == top)
+        outside = [top - entry for t, entry in level.items() if t not in covered]
+        beta, slack = self.block.beta, 1 + 2 * self.margin
+        gap = ((len(covered) - 1) / arb(1).exp()).lambertw() / beta
+        leak = slack * len(outside) * (-beta * (arb(min(outside)) - slack)).exp() if outside else arb(0)
+        total = ball(self.given.delta[index]) + 2 * self.margin + gap + leak
+        return _HeadError(start + 1 + channel, frozenset(wanted), covered, total)
+
+    def _token_conditions(
+        self, positions: list[int], errors: list[_HeadError]
+    ) -> Callable[[list[arb], bool], list[Condition]]:
+        low, high, least = -self.margin, self.one + self.margin, self.one - self.margin
+
+        def conditions(point: list[arb], derivatives: bool) -> list[Condition]:
+            rows = unit_rows(point, derivatives)
+            encoded = self.block.run(self.block.encoder, rows, positions[0])
+            values = {f"x{axis}": row for axis, row in enumerate(rows)}
+            zeros = [arb(0)] * (len(rows[0]) - 1)
+            found: list[Condition] = []
+            for index, error in enumerate(errors):
+                u = encoded[error.row]
+                if not error.wanted.isdisjoint(positions):
+                    feature = evaluate(self.task.features[index].expression, values, zeros, self.numbers)
+                    found.append(within(combine("-", u, feature), ball(self.given.delta[index])))
+                floor = low if error.wanted.issuperset(positions) or error.covered.isdisjoint(positions) else least
+                found.append(between(u, floor, high))
+            return found
+
+        return conditions
+
+    def _readout_conditions(self) -> Callable[[list[arb], bool], list[Condition]]:
+        """|readout - F_0| <= outer_delta for z in [-m, 1+m]^D, the other attention outputs anywhere in their range."""
+        cube = [[arb(0.5, 0.5)] for _ in range(self.task.token_dim)]
+        encoded = [self.block.run(self.block.encoder, cube, positions[0]) for positions in self.classes]
+        ranges = [reduce(arb.union, [rows[k][0] for rows in encoded]) for k in range(len(encoded[0]))]
+        bound, scale = ball(self.given.outer_delta), self.one + 2 * self.margin
+
+        def conditions(point: list[arb], derivatives: bool) -> list[Condition]:
+            rows = [[scale * entry for entry in row] for row in unit_rows(point, derivatives)]
+            rows = [[row[0] - self.margin, *row[1:]] for row in rows]
+            zeros = [arb(0)] * (len(rows[0]) - 1)
+            named = dict(zip(self.given.channels, rows, strict=True))
+            attended = [
+                named.get((head, channel), [ranges[start + 1 + channel], *zeros])
+                for head, (start, size) in enumerate(zip(self.block.starts, self.block.sizes, strict=True))
+                for channel in range(size)
+            ]
+            minima = {f"z{index}": row for index, row in enumerate(rows)}
+            outer = evaluate(self.task.outer, minima, zeros, self.numbers)
+            return [within(combine("-", self.block.output(attended), outer), bound)]
+
+        return conditions
+
+    def _outer_conditions(self, point: list[arb], derivatives: bool) -> list[Condition]:
+        """|d_i F_0| <= slopes_i and sum_i |d_i F_0| <= gradient on a box that holds z and the minima."""
+        minima = {}
+        for index, (row, delta) in enumerate(zip(unit_rows(point, True), self.given.delta, strict=True)):
+            room = self.margin + ball(delta)
+            minima[f"z{index}"] = [(1 + 2 * room) * row[0] - room, *row[1:]]
+        row = evaluate(self.task.outer, minima, [arb(0)] * len(point), self.numbers)
+        partial = [abs(entry) for entry in row[1:]]
+        found = [within([entry], ball(slope)) for entry, slope in zip(partial, self.given.slopes, strict=True)]
+        return [*found, within([sum(partial, arb(0))], ball(self.given.gradient))]
+
+
+@dataclass(frozen=True)
+class _HeadError:
+    row: int
+    wanted: frozenset[int]
+    covered: frozenset[int]
+    total: arb
+
+
+def _constants(encoder: records.Map, position: int, exact: Rationals) -> list[Any]:
+    """The encoder's coordinates at a position, None where they (may) depend on the token; exact."""
+    if isinstance(encoder, Formula):
+        found: list[Any] = []
+        for part in encoder.components:
+            inside = part.positions is None or position + 1 in part.positions
+            try:
+                found.append(evaluate(part.expression if inside else part.outside, {}, [], exact)[0])
+            except (KeyError, Irrational):
+                found.append(None)
+        return found
+    known: list[Any] = [None] * len(encoder[0].weight[0])
+    for dense in encoder:
+        bias = dense.bias[position % len(dense.bias)]
+        known = [
+            _constant(row, offset, dense.activation, known, exact)
+            for row, offset in zip(dense.weight, bias, strict=True)
+        ]
+    return known
+
+
+def _constant(row: records.Vector, offset: Fraction, activation: str, known: list[Any], exact: Rationals) -> Any:
+    exact.spend(len(row))
+    used = [(rational(weight), entry) for weight, entry in zip(row, known, strict=True) if weight]
+    if any(entry is None for _, entry in used):
+        return None
+    total = exact.dot([weight for weight, _ in used], [entry for _, entry in used]) + rational(offset)
+    try:
+        return total if activation == "identity" else exact.value(activation, total)
+    except Irrational:
+        return None
