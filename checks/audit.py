@@ -14,6 +14,7 @@ import pkgutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,10 +23,12 @@ import checks
 import checks.evidence
 import constructions
 import theory
-from theory.errors import InvalidInput
+from checks import balls, inequalities
+from theory.errors import InexactOperation, InvalidInput
 from theory.ledger import (
     Claim,
     Evidence,
+    Means,
     Mutant,
     NotApplicable,
     Proved,
@@ -33,6 +36,7 @@ from theory.ledger import (
     Reference,
     Refuted,
     Result,
+    Statement,
     Status,
     Step,
     StepResult,
@@ -40,7 +44,9 @@ from theory.ledger import (
     Verdict,
     statuses,
 )
+from theory.propositions import Relation
 
+INSTANCE_BITS = 128
 ENGINES = ("python-flint", "z3-solver", "sympy", "mpmath", "numpy")
 Progress = Callable[[str, int, int], None]
 
@@ -67,13 +73,19 @@ def audit(
     cache_folder: Path | None = None,
     progress: Progress | None = None,
 ) -> Audit:
-    """Run all evidence (or take it from the cache) and compute the statuses."""
+    """Run all evidence (or take it from the cache) and compute the statuses.
+
+    A statement whose instance does not satisfy its hypotheses is not proved by anything (`instance_holds`).
+    """
     statements = {Reference(claim.id, form): claim.statement(form) for claim in claims for form in claim.forms}
     results = []
     for number, piece in enumerate(evidence):
         if progress is not None:
             progress(str(piece.about), number, len(evidence))
-        steps = tuple(_run(step, piece, statements.get(piece.about), cache_folder) for step in piece.steps)
+        statement = statements.get(piece.about)
+        steps = tuple(_run(step, piece, statement, cache_folder) for step in piece.steps)
+        if statement is not None and isinstance(failed := instance_holds(statement), Undecided):
+            steps = (*steps, StepResult("the instance satisfies the hypotheses", Means.BALL, failed, 0.0))
         results.append(Result(piece.about, piece.purpose, steps))
     return Audit(tuple(claims), tuple(results), statuses(claims, results))
 
@@ -96,8 +108,36 @@ def with_dependencies(claims: Sequence[Claim], ids: Sequence[str]) -> tuple[Clai
             wanted[name] = known[name]
             for form in known[name].forms:
                 statement = known[name].statement(form)
-                queue += [dependency.claim for dependency in statement.depends_on] if statement else []
+                queue += [below.claim for below in foundations(statement)] if statement else []
     return tuple(claim for claim in claims if claim.id in wanted)
+
+
+def foundations(statement: Statement) -> tuple[Reference, ...]:
+    """What a statement rests on: its dependencies, and the statement that it repeats."""
+    return (*statement.depends_on, *((statement.same_as,) if statement.same_as is not None else ()))
+
+
+def instance_holds(statement: Statement) -> Verdict:
+    """Whether the hypotheses of the statement's proposition hold at its instance: else nothing may be proved from it.
+
+    Arithmetic: exact where the values are rational, balls otherwise.
+    """
+    if statement.proposition is None:
+        return Proved("no proposition")
+    for hypothesis in statement.proposition.hypotheses:
+        outcome = _at_instance(hypothesis, statement.instance)
+        if outcome is not True:
+            how = "is not decided" if outcome is None else "fails"
+            return Undecided(f"The hypothesis {hypothesis} {how} at the statement's instance.", "another instance")
+    return Proved("the hypotheses hold at the instance")
+
+
+def _at_instance(hypothesis: Relation, instance: Mapping[str, Fraction]) -> bool | None:
+    try:
+        return hypothesis.holds_exactly(instance)
+    except InexactOperation:
+        with balls.precision(INSTANCE_BITS):
+            return inequalities.holds(hypothesis, {name: balls.exact(value) for name, value in instance.items()})
 
 
 def surviving_mutants(piece: Evidence) -> list[tuple[Step, Mutant, Verdict]]:

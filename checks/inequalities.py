@@ -31,7 +31,7 @@ def prove(proposition: Proposition, max_boxes: int = MAX_BOXES) -> Verdict:
     >>> prove(proposition(["x >= 0", "x <= 2"], "exp(x) >= 1/2 + x")).label
     'PROVED'
     """
-    box, unbounded = _box_of(proposition)
+    box, unbounded = box_of(proposition)
     if unbounded:
         return Undecided(f"{', '.join(unbounded)} unbounded in {proposition}.", "add bounds as hypotheses")
     queue, count = [box], 0
@@ -109,7 +109,8 @@ def _halves(part: Box) -> list[Box]:
     return [{**part, widest: (low, middle)}, {**part, widest: (middle, high)}]
 
 
-def _box_of(proposition: Proposition) -> tuple[Box, list[str]]:
+def box_of(proposition: Proposition) -> tuple[Box, list[str]]:
+    """The box that the hypotheses of the form ``x >= number``, ``x <= number`` describe, and the unbounded variables."""
     lows: dict[str, Fraction] = {}
     highs: dict[str, Fraction] = {}
     for relation in proposition.hypotheses:

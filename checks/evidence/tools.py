@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from checks import inequalities, smt, symbolic, verify
+from checks import convexity, inequalities, smt, symbolic, verify
 from checks.certificates import writer
 from theory.errors import InvalidInput
 from theory.exact import parse_exact
+from theory.expressions import Expression
 from theory.ledger import (
     Claim,
     Evidence,
@@ -25,7 +26,7 @@ from theory.ledger import (
     Verdict,
 )
 from theory.ledger import Undecided as UndecidedVerdict
-from theory.propositions import Proposition, proposition
+from theory.propositions import Proposition, Relation, proposition
 
 T = TypeVar("T")
 MAX_CASES = 50_000_000
@@ -70,14 +71,56 @@ def counterexample_step(claim: Claim, form: Form, values: Mapping[str, str], rig
     point = {name: parse_exact(value) for name, value in values.items()}
 
     def decide(candidate: Proposition) -> Verdict:
-        certificate = writer.counterexample(claim.id, form.value, candidate, point)
-        answer = verify.verify(certificate)
-        if answer.label == "PROVED":
-            return Refuted(answer.detail, certificate)
-        return UndecidedVerdict(f"The checker did not confirm the witness: {answer.detail}", "another point")
+        hypotheses = [_sides(relation) for relation in candidate.hypotheses]
+        return confirm(writer.counterexample(claim.id, form.value, point, hypotheses, _sides(candidate.conclusion)))
 
     mutants = tuple(Mutant(label, partial(decide, stated.concluding(text))) for label, text in right.items())
     return Step("an exact counterexample", Means.EXACT, partial(decide, stated), mutants)
+
+
+def confirm(certificate: Mapping[str, Any]) -> Verdict:
+    """Refuted, with the certificate as its witness, if the checker proves the certificate's claim."""
+    answer = verify.verify(writer.to_bytes(certificate))
+    if answer.label == "PROVED":
+        return Refuted(answer.detail, certificate)
+    return UndecidedVerdict(f"The checker did not confirm the witness: {answer.detail}", "another point")
+
+
+def touching_step(name: str, given: Sequence[str], then: str, touch: str, wrong: Mapping[str, str]) -> Step:
+    """An inequality in one variable whose sides meet at ``touch``, by convexity in balls; ``wrong`` as above."""
+    stated, point = proposition(given, then), parse_exact(touch)
+    mutants = tuple(
+        Mutant(label, partial(convexity.prove_touching, stated.concluding(text), point))
+        for label, text in wrong.items()
+    )
+    return Step(name, Means.BALL, partial(convexity.prove_touching, stated, point), mutants)
+
+
+def exponential_steps() -> tuple[Step, ...]:
+    """``1 + v <= e^v`` for every real v: near 0 by convexity, to the right by e^{v+1} = e e^v, to the left by sign."""
+    return (
+        touching_step(
+            "1 + v <= e^v for |v| <= 1 (so e >= 2)",
+            ["v >= -1", "v <= 1"],
+            "1 + v <= exp(v)",
+            "0",
+            {"twice the slope": "1 + 2*v <= exp(v)", "a square more": "1 + v + v^2 <= exp(v)"},
+        ),
+        step(
+            "1 + v <= e^v passes from v >= 0 to v + 1, as e^{v+1} = e e^v with e >= 2",
+            Means.SMT,
+            ["v >= 0", "E >= 1 + v", "k >= 2"],
+            "1 + (v + 1) <= k*E",
+            {"without the factor e": "1 + (v + 1) <= E", "steeper": "1 + 3*(v + 1) <= k*E"},
+        ),
+        step(
+            "1 + v <= e^v for v <= -1, as e^v > 0",
+            Means.SMT,
+            ["v <= -1", "E > 0"],
+            "1 + v <= E",
+            {"two in place of one": "2 + v <= E"},
+        ),
+    )
 
 
 def argument_step(name: str, text: str) -> Step:
@@ -118,6 +161,10 @@ def _step(name: str, means: Means, stated: Proposition, wrong: Mapping[str, str]
     engine = ENGINES[means]
     mutants = tuple(Mutant(label, partial(engine, stated.concluding(text))) for label, text in wrong.items())
     return Step(name, means, partial(engine, stated), mutants)
+
+
+def _sides(relation: Relation) -> tuple[Expression, str, Expression]:
+    return relation.left, relation.relation, relation.right
 
 
 def _proposition(claim: Claim, form: Form) -> Proposition:
