@@ -111,12 +111,9 @@ def certify(network: Network, task: RetrievalTask, eps: Fraction) -> Report:
 
 def budget_terms(network: Network, task: RetrievalTask) -> tuple[Term, ...]:
     """The terms whose sum bounds ``sup |network - H|``; raises NotReadable or InvalidInput where none is known."""
-    covering = read_covering(network)
-    if len(covering.heads) != task.num_targets:
-        raise NotReadable.because(f"{len(covering.heads)} heads for {task.num_targets} features")
-    found = [retrieval(head, network, task, index) for index, head in enumerate(covering.heads)]
+    found = retrievals(network, task)
     ranges = [item.range for item in found]
-    outer = _largest(difference(covering.readout, _outer_sum(task), ranges, enclosed_curve))
+    outer = readout_error(network, task)
     features = [feature_range(feature.expression, task.token_dim) for feature in task.features]
     boxes = [Interval(min(a[0], b[0]), max(a[1], b[1])) for a, b in zip(ranges, features, strict=True)]
     weights = outer_weights(task.outer, boxes, [item.total for item in found])
@@ -127,6 +124,20 @@ def budget_terms(network: Network, task: RetrievalTask) -> tuple[Term, ...]:
         terms.append(Term(f"score mismatch {index}", "T2.1-12", weight * item.mismatch))
         terms.append(Term(f"gate leak {index}", "N2", weight * item.leak))
     return (*(term for term in terms if term.value_upper), Term("outer map", "A3", outer))
+
+
+def retrievals(network: Network, task: RetrievalTask) -> list[Retrieval]:
+    """How far each head may be from the minimum of its feature; raises NotReadable or InvalidInput."""
+    covering = read_covering(network)
+    if len(covering.heads) != task.num_targets:
+        raise NotReadable.because(f"{len(covering.heads)} heads for {task.num_targets} features")
+    return [retrieval(head, network, task, index) for index, head in enumerate(covering.heads)]
+
+
+def readout_error(network: Network, task: RetrievalTask) -> Fraction:
+    """Upper bound of ``|Phi - F_0|`` wherever the heads may lead; raises as `retrievals`."""
+    ranges = [item.range for item in retrievals(network, task)]
+    return _largest(difference(read_covering(network).readout, _outer_sum(task), ranges, enclosed_curve))
 
 
 def retrieval(head: CoveringHead, network: Network, task: RetrievalTask, index: int) -> Retrieval:

@@ -92,7 +92,9 @@ def _render(data: dict[str, Any]) -> None:
     view.add_row("k > 0 from T =, published", str(data["published_bound_says_something_from_seq_len"]), "N6")
     view.add_row("k > 0 from T =, sharpened", str(data["sharpened_bound_says_something_from_seq_len"]), "N4")
     count = data["n4"]
-    view.add_row(f"read-out parameters at eps = {console.scientific(data['eps'])}, more than", count["parameters_lower"], "N4")
+    view.add_row(
+        f"read-out parameters at eps = {console.scientific(data['eps'])}, more than", count["parameters_lower"], "N4"
+    )
     view.add_row("   with tau, grid points", f"{count['tau']}, {count['grid_points']}", "N4")
     for parameters, reached in data["n4_reaches"].items():
         shown = "never" if reached is None else f"10^{reached['log10_eps']:.2f}"

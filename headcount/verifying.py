@@ -11,8 +11,8 @@ from headcount import console
 
 def run(files: list[Path], as_json: bool) -> None:
     """Check every file, print each answer, exit with the worst code."""
-    answers = {str(path): verify.verify_file(path) for path in files}
-    data = {"answers": {name: asdict(answer) for name, answer in answers.items()}}
+    answers = {str(path): verify.verify_file(str(path)) for path in files}
+    data = {"answers": {name: {**asdict(answer), "exit_code": answer.exit_code} for name, answer in answers.items()}}
 
     def render() -> None:
         for name, answer in answers.items():
