@@ -278,6 +278,33 @@ Proof.
   intros. destruct (case_2b N H Q1 Q2 Q3 Q4 1 e V1 V2 V4); auto. lra.
 Qed.
 
+(** ** T2.2-V: averages of values are bounded like the values *)
+
+Lemma norm_sum {I P} (N : (I -> R) -> R) (l : list P) (v : P -> I -> R) : seminorm N ->
+  N (fun i => sum l (fun p => v p i)) <= sum l (fun p => N (v p)).
+Proof.
+  intros HN. induction l as [| p l IH]; cbn [sum].
+  - replace (fun _ : I => 0) with (fun i : I => 0 * 0) by (extensionality i; ring).
+    rewrite (homogeneous N HN 0 (fun _ => 0)), Rabs_R0. lra.
+  - eapply Rle_trans; [apply (triangle N HN) |]. lra.
+Qed.
+
+(** T2.2-V: if |v| <= Rad on the positions [l] and the weights are positive, |V| <= Rad for
+    V = sum lambda v / sum lambda. *)
+Lemma average_norm {I P} (N : (I -> R) -> R) (l : list P) (lambda : P -> R) (v : P -> I -> R) Rad :
+  seminorm N -> l <> nil -> (forall p, In p l -> 0 < lambda p) -> (forall p, In p l -> N (v p) <= Rad) ->
+  N (fun i => sum l (fun p => lambda p * v p i) / sum l lambda) <= Rad.
+Proof.
+  intros HN Hl Hpos Hv. pose proof (sum_pos l lambda Hl Hpos) as HQ.
+  replace (fun i => _) with (fun i => / sum l lambda * sum l (fun p => lambda p * v p i))
+    by (extensionality i; field; lra).
+  rewrite (homogeneous N HN), Rabs_right by (apply Rle_ge, Rlt_le, Rinv_0_lt_compat, HQ).
+  rewrite Rmult_comm. apply div_le; [exact HQ |].
+  eapply Rle_trans; [apply (norm_sum N l (fun p i => lambda p * v p i) HN) |].
+  rewrite <- sum_scal. apply sum_le. intros p Hp. specialize (Hpos p Hp). specialize (Hv p Hp).
+  rewrite (homogeneous N HN), Rabs_right by lra. nra.
+Qed.
+
 (** ** T2.2-count3 and T2.2-Q4: the maximal weight dominates the free positions *)
 
 (** T2.2-count3, with the maximum [Lambda] taken over all positions: if every weight on the free

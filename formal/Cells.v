@@ -187,3 +187,15 @@ Proof.
     pose proof (Rabs_pos (delta h c)). nra.
   - eapply Rle_trans; [apply l1_le_l2 |]. apply Rmult_le_compat_l; [apply sqrt_pos | auto].
 Qed.
+
+(** N4, the bound on the values: rows of W_V with entries at most 1 and |P|_2 <= 1 give values of
+    magnitude at most sqrt(E). *)
+Lemma value_bound {I} (embedding : list I) (w P : I -> R) :
+  (forall c, In c embedding -> Rabs (w c) <= 1) -> sqrt (sum embedding (fun c => P c ^ 2)) <= 1 ->
+  Rabs (sum embedding (fun c => w c * P c)) <= sqrt (INR (length embedding)).
+Proof.
+  intros Hw HP. eapply Rle_trans; [apply sum_abs |].
+  apply Rle_trans with (sum embedding (fun c => Rabs (P c))).
+  - apply sum_le. intros c Hc. rewrite Rabs_mult. specialize (Hw c Hc). pose proof (Rabs_pos (P c)). nra.
+  - eapply Rle_trans; [apply l1_le_l2 |]. pose proof (sqrt_pos (INR (length embedding))). nra.
+Qed.

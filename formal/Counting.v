@@ -132,6 +132,38 @@ Definition N4_bound (n s E tau : nat) (rho eps : R) : R :=
   eps / (3 * Rpower (INR E) (3 / 2) * INR tau) *
   (ceiling (Rpower (C (grid_points rho eps) tau) (/ ((INR n + 1) * INR s))) - 1).
 
+(** N4 step 4: the largest admissible number g of parts, ceil(x^(1/p)) - 1 with x = C(G,tau) and
+    p = (n+1)s, leaves fewer than x cells: g^p < x. *)
+Lemma parts_leave_fewer_cells (g p : nat) (x : R) : (0 < p)%nat -> 0 < x ->
+  INR g <= ceiling (Rpower x (/ INR p)) - 1 -> INR g ^ p < x.
+Proof.
+  intros Hp Hx Hg. pose proof (lt_0_INR p Hp). destruct (ceiling_spec (Rpower x (/ INR p))) as [_ Hc].
+  replace x with (Rpower x (/ INR p) ^ p) by (rewrite <- Rpower_pow, Rpower_mult, Rinv_l, Rpower_1; auto using Rpower_pos; lra).
+  pose proof (pos_INR g). assert (Hlt : INR g < Rpower x (/ INR p)) by lra.
+  set (y := Rpower x (/ INR p)) in *. clearbody y. clear - Hp H0 Hlt.
+  induction p as [| [| p] IH]; [lia | simpl; lra |].
+  assert (IH' := IH ltac:(lia)). cbn [pow] in *. apply Rmult_le_0_lt_compat; auto.
+  apply Rmult_le_pos; [| apply pow_le]; assumption.
+Qed.
+
+(** N4 steps 5-7: read-out inputs 3 E^(3/2) tau/g apart and an output gap above eps need at least
+    eps g/(3 E^(3/2) tau) non-zero first-layer weights. *)
+Theorem N4_weights units inputs U W shift offset sigma v1 v2 (E tau g : nat) eps :
+  (forall j i, Rabs (U j i) <= 1) -> (forall j, Rabs (W j) <= 1) -> (forall j, one_lipschitz (sigma j)) ->
+  (0 < E)%nat -> (0 < tau)%nat -> (0 < g)%nat ->
+  (forall i, In i inputs -> Rabs (v1 i - v2 i) <= 3 * Rpower (INR E) (3 / 2) * INR tau / INR g) ->
+  eps <= Rabs (two_layer units inputs U W shift offset sigma v1 -
+               two_layer units inputs U W shift offset sigma v2) ->
+  eps / (3 * Rpower (INR E) (3 / 2) * INR tau) * INR g <= INR (nnz units inputs U).
+Proof.
+  intros HU HW Hs HE Htau Hg Hd Hgap.
+  pose proof (lt_0_INR _ HE). pose proof (lt_0_INR _ Htau). pose proof (lt_0_INR _ Hg).
+  pose proof (Rpower_pos (INR E) (3 / 2)).
+  replace (eps / (3 * Rpower (INR E) (3 / 2) * INR tau) * INR g) with
+    (eps / (3 * Rpower (INR E) (3 / 2) * INR tau / INR g)) by (field; lra).
+  eapply two_layer_weights; eauto. apply Rdiv_lt_0_compat; [nra | assumption].
+Qed.
+
 (** C(G,tau) >= (G/tau)^tau. *)
 Lemma binomial_lower tau : forall G, (tau <= G)%nat -> (INR G / INR tau) ^ tau <= C G tau.
 Proof.
@@ -274,4 +306,38 @@ Proof.
   replace (- gamma) with (k - gamma + - k) by ring. rewrite Rpower_plus.
   pose proof (Rpower_pos eps (- k)). rewrite <- Rmult_assoc. apply Rmult_lt_compat_r; [assumption |].
   apply (Rmult_lt_compat_l A) in H; [| exact HA]. replace (A * (B / A)) with B in H by (field; lra). exact H.
+Qed.
+
+(** ** T2.1-M: the parameter count with enough heads *)
+
+(** With delta = c eps and delta_0 = c_0 eps, for 0 < eps <= 1:
+    A D/delta^gamma_f + B/delta_0^gamma_0 + A_0 <= C/eps^gamma, gamma = max(gamma_f, gamma_0). *)
+Theorem parameter_count (A B A0 D c c0 gf g0 : R) :
+  0 <= A -> 0 <= B -> 0 <= A0 -> 0 <= D -> 0 < c -> 0 < c0 -> 0 <= gf -> 0 <= g0 ->
+  exists C, forall eps, 0 < eps <= 1 ->
+  A * D / Rpower (c * eps) gf + B / Rpower (c0 * eps) g0 + A0 <= C / Rpower eps (Rmax gf g0).
+Proof.
+  intros HA HB HA0 HD Hc Hc0 Hgf Hg0. set (g := Rmax gf g0).
+  exists (A * D / Rpower c gf + B / Rpower c0 g0 + A0). intros eps [Heps Heps1].
+  assert (power : forall e, e <= g -> 1 <= / Rpower eps g * Rpower eps e).
+  { intros e He. rewrite <- Rpower_Ropp, <- Rpower_plus. unfold Rpower.
+    assert (0 <= (- g + e) * ln eps).
+    { assert (ln eps <= 0); [| nra]. rewrite <- ln_1.
+      destruct Heps1 as [Hlt | ->]; [left; apply ln_increasing |]; lra. }
+    pose proof (exp_ineq1_le ((- g + e) * ln eps)). lra. }
+  assert (term : forall K k e, 0 <= K -> 0 < k -> e <= g ->
+    K / Rpower (k * eps) e <= K / Rpower k e * / Rpower eps g).
+  { intros K k e HK Hk He. rewrite <- Rpower_mult_distr by assumption.
+    pose proof (Rpower_pos k e). pose proof (Rpower_pos eps e). specialize (power e He).
+    assert (Hp : 0 <= K / Rpower k e) by (apply div_nonneg; assumption).
+    replace (K / (Rpower k e * Rpower eps e)) with (K / Rpower k e * / Rpower eps e) by (field; lra).
+    apply Rmult_le_compat_l; [exact Hp |]. apply (Rmult_le_reg_r (Rpower eps e)); [assumption |].
+    rewrite Rinv_l; lra. }
+  pose proof (term (A * D) c gf (Rmult_le_pos _ _ HA HD) Hc (Rmax_l _ _)).
+  pose proof (term B c0 g0 HB Hc0 (Rmax_r _ _)).
+  assert (A0 <= A0 * / Rpower eps g).
+  { specialize (power 0 (Rle_trans _ _ _ Hgf (Rmax_l _ _))). rewrite Rpower_O in power by exact Heps. nra. }
+  replace ((A * D / Rpower c gf + B / Rpower c0 g0 + A0) / Rpower eps g) with
+    (A * D / Rpower c gf * / Rpower eps g + B / Rpower c0 g0 * / Rpower eps g + A0 * / Rpower eps g)
+    by (unfold Rdiv; ring). lra.
 Qed.

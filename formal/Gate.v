@@ -1,4 +1,4 @@
-(** The position gate: N2, the counterexample to the published gate, and T2.1-14 .. T2.1-18 repaired.
+(** The position gate: N2, the counterexamples to the published gate, and T2.1-14 .. T2.1-18.
 
     Scores are -a_t on the positions [S] and -a_t - g on the positions [Sc]
     outside; the head's output [ztilde] should be the minimum of [a] over [S]. *)
@@ -195,42 +195,79 @@ Proof.
     apply Rmult_lt_0_compat; [lra | apply exp_pos].
 Qed.
 
-(** ** The repaired gate g = 2 *)
+(** ** The repaired bounds *)
 
 Section Repaired.
 Context {I : Type}.
-Variables (beta : R) (S Sc : list I) (a r : I -> R) (m : R).
+Variables (beta g : R) (S Sc : list I) (a r : I -> R) (m u : R).
+Hypothesis beta_positive : 0 < beta.
 Hypothesis gate_on : forall t, In t S -> r t = 0.
-Hypothesis gate_off : forall t, In t Sc -> r t = - 2.
+Hypothesis gate_off : forall t, In t Sc -> r t = - g.
 Hypothesis a_range : forall t, In t (S ++ Sc) -> 0 <= a t <= 1.
 Hypothesis minimum : is_min S a m.
+Hypothesis lambert_value : lambert ((INR (length S) - 1) / exp 1) u.
 Let T := INR (length (S ++ Sc)).
 
-(** T2.1-leak repaired: e^(-2 beta) |Sc| <= e^(-beta) |Sc| sum_S e^(-beta a), so that the second term is
-    at most T e^(-beta). *)
-Lemma repaired_leak : 0 < beta ->
-  exp (- (beta * 2)) * sum Sc (fun t => a t * exp (beta * - a t)) / sum S (fun t => exp (beta * - a t))
-  <= INR (length Sc) * exp (- beta).
+Lemma min_range : 0 <= m <= 1.
+Proof. destruct minimum as [(t & Ht & <-) _]. apply a_range, in_or_app. left. exact Ht. Qed.
+
+(** T2.1-leak repaired: sum_S e^(-beta a) >= e^(-beta min a) >= e^(-beta), and the attention that falls
+    outside S is at most |Sc| e^(-beta (g-1)). *)
+Theorem repaired_leak :
+  exp (- (beta * m)) <= sum S (fun t => exp (beta * - a t)) /\ exp (- beta) <= exp (- (beta * m)) /\
+  sum Sc (fun t => exp (beta * (- a t + r t))) / sum (S ++ Sc) (fun t => exp (beta * (- a t + r t)))
+  <= INR (length Sc) * exp (- (beta * (g - 1))).
 Proof.
-  intros Hbeta. pose proof (is_min_nonempty S a m minimum) as HS.
-  apply div_le; [apply (exp_sum_pos beta S (fun t => - a t) HS) |].
-  pose proof (leak beta 2 S Sc a Hbeta a_range m minimum) as H.
-  replace (beta * (2 - 1)) with beta in H by ring. eapply Rle_trans; [| exact H].
-  apply Rmult_le_compat_l; [apply Rlt_le, exp_pos |]. apply sum_le. intros t Ht.
-  pose proof (exp_pos (beta * - a t)). destruct (a_range t (in_or_app _ _ _ (or_intror Ht))). nra.
+  pose proof min_range as Hm. pose proof (is_min_nonempty S a m minimum) as HS.
+  pose proof (exp_sum_pos beta S (fun t => - a t) HS) as HA.
+  pose proof (leak beta g S Sc a beta_positive a_range m minimum) as HB.
+  split; [| split].
+  - destruct minimum as [(t0 & Hin & Ht0) _]. rewrite <- Ht0.
+    replace (- (beta * a t0)) with (beta * - a t0) by ring.
+    apply (sum_term S (fun t => exp (beta * - a t))); [intros; apply Rlt_le, exp_pos | exact Hin].
+  - destruct (Req_dec m 1) as [-> |]; [right; f_equal; ring | left; apply exp_increasing; nra].
+  - rewrite sum_app.
+    rewrite (sum_ext Sc _ (fun t => exp (- (beta * g)) * exp (beta * - a t)))
+      by (intros t Ht; rewrite gate_off, <- exp_plus by exact Ht; f_equal; ring).
+    rewrite (sum_ext S _ (fun t => exp (beta * - a t)))
+      by (intros t Ht; rewrite gate_on by exact Ht; f_equal; ring).
+    rewrite sum_scal. assert (0 <= exp (- (beta * g)) * sum Sc (fun t => exp (beta * - a t))).
+    { apply Rmult_le_pos; [apply Rlt_le, exp_pos |]. apply sum_nonneg. intros. apply Rlt_le, exp_pos. }
+    assert (0 <= INR (length Sc) * exp (- (beta * (g - 1)))) by (apply Rmult_le_pos; [apply pos_INR | apply Rlt_le, exp_pos]).
+    apply div_le; nra.
 Qed.
 
-(** T2.1-15 repaired: min - T e^(-beta) <= ztilde <= min + (|S|-1)/(e beta) + T e^(-beta). *)
-Theorem repaired_15 : 0 < beta ->
+(** T2.1-17 repaired: if a is within delta of f on S and zbar = min_S f, then
+    |ztilde - zbar| <= delta + W((|S|-1)/e)/beta + |Sc| e^(-beta (g-1)). *)
+Theorem repaired_17 (f : I -> R) zbar delta :
+  (forall t, In t S -> Rabs (f t - a t) <= delta) -> is_min S f zbar ->
+  Rabs (gated_output beta S Sc a r - zbar) <= delta + u / beta + INR (length Sc) * exp (- (beta * (g - 1))).
+Proof.
+  intros Hf [(t1 & Ht1 & E1) Hmin].
+  destruct (gated_output_near_min beta g S Sc a r beta_positive gate_on gate_off a_range m u minimum lambert_value)
+    as [_ H].
+  destruct minimum as [(t0 & Ht0 & E0) Hm].
+  pose proof (Hf t0 Ht0) as F0. pose proof (Hf t1 Ht1) as F1. pose proof (Hm t1 Ht1). pose proof (Hmin t0 Ht0).
+  assert (Rabs (m - zbar) <= delta).
+  { apply Rabs_le. unfold Rabs in F0, F1. repeat destruct Rcase_abs; lra. }
+  replace (gated_output beta S Sc a r - zbar) with ((gated_output beta S Sc a r - m) + (m - zbar)) by ring.
+  eapply Rle_trans; [apply Rabs_triang | lra].
+Qed.
+
+(** *** Gate 2 *)
+Hypothesis gate_2 : g = 2.
+
+(** T2.1-15 with gate 2: min - T e^(-beta) <= ztilde <= min + (|S|-1)/(e beta) + T e^(-beta). *)
+Lemma repaired_15_gate_2 :
   m - T * exp (- beta) <= gated_output beta S Sc a r
   <= m + (INR (length S) - 1) / (exp 1 * beta) + T * exp (- beta).
 Proof.
-  intros Hbeta. pose proof (is_min_nonempty S a m minimum) as HS.
-  destruct (lambert_exists_unique _ (count_nonneg S HS)) as (u & Hu & _).
-  destruct (gated_output_near_min beta 2 S Sc a r Hbeta gate_on gate_off a_range m u minimum Hu) as [H _].
-  replace (beta * (2 - 1)) with beta in H by ring.
-  pose proof (lambert_le_self _ u (count_nonneg S HS) Hu) as Hle.
-  apply (Rmult_le_compat_r (/ beta)) in Hle; [| apply Rlt_le, Rinv_0_lt_compat, Hbeta].
+  pose proof (is_min_nonempty S a m minimum) as HS.
+  destruct (gated_output_near_min beta g S Sc a r beta_positive gate_on gate_off a_range m u minimum lambert_value)
+    as [H _].
+  rewrite gate_2 in H. replace (beta * (2 - 1)) with beta in H by ring.
+  pose proof (lambert_le_self _ u (count_nonneg S HS) lambert_value) as Hle.
+  apply (Rmult_le_compat_r (/ beta)) in Hle; [| apply Rlt_le, Rinv_0_lt_compat, beta_positive].
   assert (Htail : INR (length Sc) * exp (- beta) <= T * exp (- beta)).
   { apply Rmult_le_compat_r; [apply Rlt_le, exp_pos |]. apply le_INR. rewrite app_length. lia. }
   pose proof (exp_pos 1).
@@ -238,56 +275,35 @@ Proof.
   fold (u / beta) in Hle. lra.
 Qed.
 
-(** T2.1-16 repaired: |ztilde - min| <= C_T (1/beta + e^(-beta)), C_T = max(T/e, T). *)
-Theorem repaired_16 : 0 < beta ->
-  Rabs (gated_output beta S Sc a r - m) <= Rmax (T / exp 1) T * (1 / beta + exp (- beta)).
+(** T2.1-16 repaired: with gate 2, |ztilde - min| <= T (1/beta + e^(-beta)); and max(T/e, T) = T. *)
+Theorem repaired_16 :
+  Rabs (gated_output beta S Sc a r - m) <= T * (1 / beta + exp (- beta)) /\ Rmax (T / exp 1) T = T.
 Proof.
-  intros Hbeta. destruct (repaired_15 Hbeta) as [Hlow Hup].
+  destruct repaired_15_gate_2 as [Hlow Hup].
   pose proof (exp_ineq1_le 1) as He. pose proof (exp_pos (- beta)).
   assert (HT : 0 <= T) by apply pos_INR.
-  pose proof (Rinv_0_lt_compat beta Hbeta). assert (0 < 1 / beta) by lra.
-  assert (HTe : T / exp 1 <= T) by (apply div_le; [apply exp_pos | nra]). rewrite Rmax_right by exact HTe.
+  pose proof (Rinv_0_lt_compat beta beta_positive). assert (0 < 1 / beta) by lra.
   assert (Hgap : (INR (length S) - 1) / (exp 1 * beta) <= T * (1 / beta)).
   { replace ((INR (length S) - 1) / (exp 1 * beta)) with ((INR (length S) - 1) / exp 1 * (1 / beta)) by (field; lra).
     apply Rmult_le_compat_r; [lra |]. apply div_le; [lra |].
     assert (INR (length S) <= T) by (apply le_INR; rewrite app_length; lia). nra. }
-  apply Rabs_le. nra.
+  split; [apply Rabs_le; nra |]. apply Rmax_right, div_le; [apply exp_pos | nra].
 Qed.
 
-(** T2.1-17 repaired: if a is within delta of f on S, zbar = min_S f, then
-    |ztilde - zbar| <= delta + C_T (1/beta + e^(-beta)). *)
-Theorem repaired_17 (f : I -> R) zbar delta : 0 < beta ->
-  (forall t, In t S -> Rabs (f t - a t) <= delta) -> is_min S f zbar ->
-  Rabs (gated_output beta S Sc a r - zbar) <= delta + Rmax (T / exp 1) T * (1 / beta + exp (- beta)).
-Proof.
-  intros Hbeta Hf [(t1 & Ht1 & E1) Hmin]. pose proof (repaired_16 Hbeta) as H.
-  destruct minimum as [(t0 & Ht0 & E0) Hm].
-  pose proof (Hf t0 Ht0). pose proof (Hf t1 Ht1). pose proof (Hm t1 Ht1). pose proof (Hmin t0 Ht0).
-  assert (Rabs (m - zbar) <= delta).
-  { apply Rabs_le. unfold Rabs in *. repeat destruct Rcase_abs; lra. }
-  replace (gated_output beta S Sc a r - zbar) with ((gated_output beta S Sc a r - m) + (m - zbar)) by ring.
-  eapply Rle_trans; [apply Rabs_triang | lra].
-Qed.
+End Repaired.
 
-(** T2.1-18 repaired: with delta = eps/(4 L_0 D) and
-    beta >= max(1, 4 C_T L_0 D/eps, log(4 C_T L_0 D/eps)) the error is at most 3 eps/(4 L_0 D); the
-    published eps/(2 L_0 D) leaves out one of the three quarters. *)
-Theorem repaired_18 (f : I -> R) zbar delta eps L0 D : 0 < eps -> 0 < L0 -> 0 < D ->
-  let CT := Rmax (T / exp 1) T in
-  delta = eps / (4 * L0 * D) -> 1 <= beta -> 4 * CT * L0 * D / eps <= beta ->
-  ln (4 * CT * L0 * D / eps) <= beta ->
-  (forall t, In t S -> Rabs (f t - a t) <= delta) -> is_min S f zbar ->
-  Rabs (gated_output beta S Sc a r - zbar) <= 3 * eps / (4 * L0 * D).
+(** T2.1-18 repaired: with delta = eps/(6 L_0 D) and
+    beta >= max(1, 6 C_T L_0 D/eps, log(6 C_T L_0 D/eps)) the bound delta + C_T (1/beta + e^(-beta)) is at
+    most eps/(2 L_0 D). *)
+Theorem repaired_18 beta eps L0 D CT : 0 < eps -> 0 < L0 -> 0 < D -> 0 < CT ->
+  1 <= beta -> 6 * CT * L0 * D / eps <= beta -> ln (6 * CT * L0 * D / eps) <= beta ->
+  eps / (6 * L0 * D) + CT * (1 / beta + exp (- beta)) <= eps / (2 * L0 * D).
 Proof.
-  intros Heps HL HD CT Hdelta Hb1 Hb2 Hb3 Hf Hmin. assert (Hbeta : 0 < beta) by lra.
-  pose proof (repaired_17 f zbar delta Hbeta Hf Hmin) as H. fold CT in H.
-  assert (HLD : 0 < 4 * L0 * D) by (repeat apply Rmult_lt_0_compat; lra).
-  assert (HCT : 0 < CT).
-  { assert (0 < T); [| eapply Rlt_le_trans; [exact H0 | apply Rmax_r]]. apply lt_0_INR.
-    rewrite app_length. pose proof (is_min_nonempty S a m minimum). destruct S; [easy | simpl; lia]. }
-  set (q := eps / (4 * L0 * D)) in *. assert (Hq : 0 < q) by (apply Rdiv_lt_0_compat; lra).
-  assert (E : 4 * CT * L0 * D / eps = CT / q) by (unfold q; field; lra). rewrite E in *.
-  replace (3 * eps / (4 * L0 * D)) with (3 * q) by (unfold q; field; lra).
+  intros Heps HL HD HCT Hb1 Hb2 Hb3. assert (Hbeta : 0 < beta) by lra.
+  assert (HLD : 0 < L0 * D) by (apply Rmult_lt_0_compat; lra).
+  set (q := eps / (6 * L0 * D)). assert (Hq : 0 < q) by (apply Rdiv_lt_0_compat; lra).
+  assert (E : 6 * CT * L0 * D / eps = CT / q) by (unfold q; field; lra). rewrite E in *.
+  replace (eps / (2 * L0 * D)) with (3 * q) by (unfold q; field; lra).
   assert (H1 : CT * (1 / beta) <= q).
   { replace (CT * (1 / beta)) with (CT / beta) by (field; lra). apply div_le; [exact Hbeta |].
     apply le_of_div in Hb2; [lra | exact Hq]. }
@@ -298,4 +314,12 @@ Proof.
   lra.
 Qed.
 
-End Repaired.
+(** T2.1-18 as published is false: with 4 in place of 6, eps = 4, L_0 = D = 1, C_T = 1, beta = 1 (so that
+    every hypothesis holds with equality or log 1 = 0) the left side is 2 + 1/e > 2. *)
+Theorem published_18_false : ~ forall beta eps L0 D CT : R, 0 < eps -> 0 < L0 -> 0 < D -> 1 <= CT ->
+  1 <= beta -> 4 * CT * L0 * D / eps <= beta -> ln (4 * CT * L0 * D / eps) <= beta ->
+  eps / (4 * L0 * D) + CT * (1 / beta + exp (- beta)) <= eps / (2 * L0 * D).
+Proof.
+  intros H. specialize (H 1 4 1 1 1). replace (4 * 1 * 1 * 1 / 4) with 1 in H by field. rewrite ln_1 in H.
+  pose proof (exp_pos (- (1))). lra.
+Qed.
