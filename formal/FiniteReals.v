@@ -10,8 +10,9 @@ Unset Printing Implicit Defensive.
 
 (** Linear arithmetic on mathcomp's natural numbers. *)
 Ltac ssrlia :=
-  repeat match goal with
-  | H : is_true (leq _ _) |- _ => move: H => /leP H
+  intros; repeat match goal with
+  | H : is_true (leq ?a ?b) |- _ =>
+      lazymatch goal with _ : (a <= b)%coq_nat |- _ => fail | _ => have := elimT leP H; intro end
   end;
   try apply/leP; change addn with Nat.add in *; change muln with Nat.mul in *; change subn with Nat.sub in *; lia.
 
@@ -75,6 +76,9 @@ Qed.
 Lemma sum_le_const P F c : (forall i, P i -> F i <= c) -> \Sum_(i | P i) F i <= INR #|[pred i | P i]| * c.
 Proof. by move=> le; rewrite -sum_const; exact: sum_le. Qed.
 
+Lemma sum_all_le F c : (forall i, F i <= c) -> \Sum_i F i <= INR #|I| * c.
+Proof. by move=> le; rewrite (@eq_card _ I [pred i | true]) //; exact: sum_le_const. Qed.
+
 (** One term of a sum of non-negative terms is at most the sum. *)
 Lemma sum_term_le P F i : P i -> (forall j, P j -> 0 <= F j) -> F i <= \Sum_(j | P j) F j.
 Proof.
@@ -85,8 +89,17 @@ Qed.
 
 End Sums.
 
+Lemma sum_ord_le n (F : 'I_n -> R) c : (forall i, F i <= c) -> \Sum_i F i <= INR n * c.
+Proof. by move=> le; rewrite -[n in INR n]card_ord; exact: sum_all_le. Qed.
+
 Lemma sum_recr (F : nat -> R) k : \Sum_(j < k.+1) F j = \Sum_(j < k) F j + F k.
 Proof. exact: big_ord_recr. Qed.
+
+Lemma abs_le_inv a b : Rabs a <= b -> - b <= a <= b.
+Proof. by rewrite /Rabs; case: Rcase_abs; lra. Qed.
+
+(** Non-zero numbers, as a test. *)
+Definition nonzero (r : R) : bool := ~~ Req_EM_T r 0.
 
 (** ** Extreme points of a real function on a finite set *)
 

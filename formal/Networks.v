@@ -23,7 +23,6 @@ Definition output (I J K : finType) (N : three_layer I J K) (x : I -> R) : R :=
   \Sum_k (w3 N k * relu (\Sum_j (W2 N k j * relu (\Sum_i (W1 N j i * x i) + b1 N j)) + b2 N k)) + b3 N.
 
 (** The number of its parameters, zeros left out. *)
-Definition nonzero (r : R) : bool := ~~ Req_EM_T r 0.
 Definition parameters (I J K : finType) (N : three_layer I J K) : nat :=
   #|[set p : J * I | nonzero (W1 N p.1 p.2)]| + #|[set j | nonzero (b1 N j)]|
   + #|[set p : K * J | nonzero (W2 N p.1 p.2)]| + #|[set k | nonzero (b2 N k)]|
