@@ -39,7 +39,7 @@ from theory.rational_bounds import sqrt_lower
 RELATIVE_TOLERANCE = Fraction(1, 100)
 LEAST_TOLERANCE = Fraction(1, 10**9)
 MARGIN_TOLERANCE = Fraction(1, 1000)
-MOST_BOXES = 4_000
+MOST_BOXES = 1_000
 MARGIN_BOXES = 500
 
 

@@ -23,7 +23,7 @@ from theory.expressions import Expression, free_variables, variables
 from theory.ledger import Proved, Refuted, Undecided, Verdict
 
 MOST_ROUNDS = 60
-MOST_BOXES = 4_000
+MOST_BOXES = 1_000
 DENOMINATORS = (1, 2, 3, 4, 6, 10, 12, 100, 1000, 10_000, 10**6)
 POINT_BITS = 192
 
