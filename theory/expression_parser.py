@@ -32,7 +32,13 @@ def parse_expression(text: str) -> Expression:
     expression = parser.sum(0)
     if parser.token:
         parser.fail("an operator or the end")
+    if _nesting(expression) > MAX_DEPTH:
+        parser.fail(f"an expression nested at most {MAX_DEPTH} deep")
     return expression
+
+
+def _nesting(expression: Expression) -> int:
+    return 1 + max(map(_nesting, expression.arguments)) if isinstance(expression, Call) else 0
 
 
 class _Parser:
