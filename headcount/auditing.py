@@ -14,6 +14,8 @@ from headcount import console
 from theory.ledger import Claim, Form, Reference, Status, Undecided
 from theory.registry import all_claims
 
+WIDE = 130
+"""From this many columns on the table of claims shows their titles."""
 ARGUMENT_WORDS = {"PROVED": "sound", "REFUTED": "wrong", "UNDECIDED": "gap", "NOT_APPLICABLE": "hidden hypothesis"}
 
 
@@ -100,7 +102,8 @@ def summary(claims: Sequence[Claim], outcome: Audit) -> dict[str, Any]:
 
 def _render(claims: Sequence[Claim], outcome: Audit, detailed: bool) -> None:
     view = Table(title="The ledger", title_justify="left")
-    for column in ("claim", "title", "published", "argument", "repaired", "sharpened", "by what means"):
+    wide = console.out.width >= WIDE
+    for column in ("claim", "published", "argument", "repaired", "sharpened", "means", *(["title"] if wide else [])):
         view.add_column(column, overflow="fold")
     for claim in claims:
         cells = []
@@ -111,7 +114,7 @@ def _render(claims: Sequence[Claim], outcome: Audit, detailed: bool) -> None:
                 ARGUMENT_WORDS.get(label, "") if form is Form.ARGUMENT else console.styled(label) if label else ""
             )
         means = {status.means.name.lower() for status in standing(claim, outcome) if status.means is not None}
-        view.add_row(claim.id, claim.title, *cells, ", ".join(sorted(means)))
+        view.add_row(claim.id, *cells, ", ".join(sorted(means)), *([claim.title] if wide else []))
     console.out.print(view)
     if detailed:
         for claim in claims:

@@ -8,27 +8,56 @@ from typing import Any
 
 from rich.table import Table
 
+from constructions.task import RetrievalTask, load_task
 from headcount import console
 from theory import too_few_heads as bounds
 from theory.errors import InvalidInput
 from theory.exact import parse_exact
+from theory.ledger import Proved, Undecided, Verdict
 
 MILESTONES = (1, 1_000, 1_000_000)
 
 
+NEEDED = ("A2.1", "A2.2", "A2.4")
+"""The hypotheses on the target under which N4 speaks (no Hessian)."""
+
+
 def run(
     seq_len: int,
-    targets: int,
     heads: int,
     head_dim: int,
     eps: str,
+    targets: int | None,
     rho: str,
     support: int | None,
+    task: str | None,
     as_json: bool,
 ) -> None:
-    """Compute, print, exit 0; sizes for which the theorem says nothing are a usage error that says so."""
-    data = table(seq_len, targets, heads, head_dim, parse_exact(eps), parse_exact(rho), support)
+    """Compute, print, exit 0; 2 if the task violates a hypothesis; sizes without a theorem are a usage error."""
+    constant = parse_exact(rho)
+    if task is not None:
+        targets, constant, support = _of_task(load_task(task, seq_len), as_json)
+    if targets is None:
+        raise InvalidInput.about("targets", None, "given, or taken from a task", "--targets 2 or --task toy")
+    data = table(seq_len, targets, heads, head_dim, parse_exact(eps), constant, support)
     console.emit(as_json, data, lambda: _render(data))
+
+
+def _of_task(task: RetrievalTask, as_json: bool) -> tuple[int, Fraction, int]:
+    """D, rho and the smallest |S_i| of a task; ends the command where N4 does not apply to it."""
+    from checks.constants import constants
+    from checks.hypotheses import applicable, check_task
+
+    verdict: Verdict = applicable(check_task(task), NEEDED)
+    found = constants(task).rho if isinstance(verdict, Proved) else None
+    if isinstance(verdict, Proved) and found is None:
+        verdict = Undecided("No segments for N4's rho were found for this task.", "--targets and --rho by hand")
+    if found is None:
+        data = {"task": task.name, "verdict": verdict.label, "detail": verdict.detail}
+        line = f"{verdict.label} N4 says nothing about {task.name}: {verdict.detail}"
+        console.emit(as_json, data, lambda: console.out.print(line, markup=False))
+        console.finish(verdict.exit_code)
+    return task.num_targets, found, task.smallest_support
 
 
 def table(

@@ -62,12 +62,13 @@ def audit(
 @app.command()
 def bound(
     seq_len: SeqLen,
-    targets: Annotated[int, typer.Option(help="Number of retrieval coordinates D.")],
     heads: Annotated[int, typer.Option(help="Number of heads s (h in the paper).")],
     head_dim: Annotated[int, typer.Option(help="Dimension per head n.")],
     eps: Eps,
+    targets: Annotated[int | None, typer.Option(help="Number of retrieval coordinates D.")] = None,
     rho: Annotated[str, typer.Option(help="The target's constant rho of N4, exact.")] = "1/2",
     support: Annotated[int | None, typer.Option(help="Smallest |S_i|; default ceil(T/4).")] = None,
+    task: Annotated[str | None, typer.Option(help="Take D, rho and |S_i| from this task, as for build.")] = None,
     as_json: Json = False,
 ) -> None:
     """What too few heads cost: exponents, N4's parameter count at eps, and the eps at which it starts to bite.
@@ -76,7 +77,7 @@ def bound(
     """
     from headcount.bounds import run
 
-    run(seq_len, targets, heads, head_dim, eps, rho, support, as_json)
+    run(seq_len, heads, head_dim, eps, targets, rho, support, task, as_json)
 
 
 @app.command()
