@@ -47,7 +47,8 @@ Proof.
 move=> [unit_norm small_V _]; set E := INR (n * s).
 have E_card : E = INR #|coordinate| by rewrite card_prod !card_ord mulnC.
 have E_pos : 0 < E by rewrite E_card; apply: lt_0_INR; apply/ltP/card_gt0P; exists (i, c).
-have root_pos := sqrt_lt_R0 _ E_pos; have root_sq := sqrt_sqrt _ (Rlt_le _ _ E_pos); set q := sqrt E in root_pos root_sq *.
+have root_pos := sqrt_lt_R0 _ E_pos; have root_sq := sqrt_sqrt _ (Rlt_le _ _ E_pos).
+set q := sqrt E in root_pos root_sq *.
 apply: Rle_trans (sum_abs _ _) _.
 have bound e : Rabs (W_V A i c e * encode A x t e) <= (q * (encode A x t e * encode A x t e) + / q) / 2.
   set u := encode A x t e; have : Rabs (W_V A i c e * u) <= Rabs u.
@@ -103,7 +104,8 @@ have unit_move k : Rabs (second_layer F k * activation F (\Sum_e (first_layer F 
   apply: Rle_trans (lipschitz _ _) _.
   have -> : \Sum_e (first_layer F k e * u e) + first_bias F k - (\Sum_e (first_layer F k e * u' e) + first_bias F k)
       = \Sum_e (first_layer F k e * (u e - u' e)).
-    have -> : \Sum_e (first_layer F k e * (u e - u' e)) = \Sum_e (first_layer F k e * u e) - \Sum_e (first_layer F k e * u' e).
+    have -> : \Sum_e (first_layer F k e * (u e - u' e))
+        = \Sum_e (first_layer F k e * u e) - \Sum_e (first_layer F k e * u' e).
       by rewrite -sum_sub; apply: eq_bigr => e _; ring.
     ring.
   apply: Rle_trans (sum_abs _ _) _; apply: sum_le => e _; rewrite Rabs_mult /cost /nonzero.
@@ -123,7 +125,7 @@ End ReadOut.
 Section LowerBound.
 Variables (Token : Type) (D T s n m tau G p : nat).
 
-(* The task: sets with at least m positions, features with a minimum each, G grid points in every basin (see Collision). *)
+(* The task: sets with at least m positions, features with a minimum each, G grid points in every basin. *)
 Variables (S : 'I_D -> {set 'I_T}) (f : 'I_D -> Token -> R) (F0 : {ffun 'I_D -> R} -> R).
 Variables (xmin : 'I_D -> Token) (grid : 'I_D -> 'I_G -> Token) (eps : R).
 Hypothesis S_large : forall i, (m <= #|S i|)%N.
@@ -133,7 +135,7 @@ Hypothesis basins_apart : forall i (k : 'I_G) b, b.1 != i -> f i (grid i k) < f 
 Hypothesis grid_steps : forall i (j k : 'I_G), j != k ->
   3 * eps <= Rabs (target f F0 xmin i (grid i j) - target f F0 xmin i (grid i k)).
 
-(* The model: a block under A1.1 and A1.3 with fewer heads than features, and a two-layer read-out under A1.2 and A1.3. *)
+(* The model: a block under A1.1 and A1.3 with fewer heads than features; a two-layer read-out under A1.2 and A1.3. *)
 Variables (A : block Token T s n) (F : readout (coordinate s n) p).
 Hypotheses (A_ok : block_constraints A) (F_ok : readout_constraints F).
 Hypotheses (s_gt0 : (0 < s)%N) (n_gt0 : (0 < n)%N) (s_lt : (s < D)%N).
