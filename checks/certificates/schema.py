@@ -109,8 +109,8 @@ class _Reader:
         return data
 
     def word(self, data: object, at: str, *choices: str) -> str:
-        if not isinstance(data, str) or (choices and data not in choices) or len(data) > 200:
-            self.fail(at, f"one of {', '.join(choices)}" if choices else "a string of at most 200 characters")
+        if not isinstance(data, str) or (choices and data not in choices) or len(data) > 200 or not data.isprintable():
+            self.fail(at, f"one of {', '.join(choices)}" if choices else "a printable string of at most 200 characters")
         return data
 
     def number(self, data: object, at: str) -> Fraction:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from checks.certificates import records, schema
 from checks.certificates.canonical import MAX_BYTES, Malformed
-from checks.verify.arithmetic import Refuted, Undecided, Work
+from checks.verify.arithmetic import Refuted, Undecided, Work, text
 from checks.verify.collision import check_collision
 from checks.verify.counterexample import check_counterexample
 from checks.verify.sup_error import check_sup_error
@@ -63,11 +63,12 @@ def verify(data: bytes) -> Answer:
 def describe(claim: records.Certificate) -> str:
     """What has been proved, in words."""
     if isinstance(claim, records.Collision):
-        return f"two sequences with equal attention outputs and targets at least {float(claim.gap)} apart exist"
+        return f"two sequences with equal attention outputs and targets at least {text(claim.gap)} apart exist"
     if isinstance(claim, records.SupError):
         every = " for every beta > 0" if claim.every_beta else ""
-        return f"sup |network - target| {claim.relation} {claim.bound}{every}"
-    return f"{' '.join(claim.claim)} fails at {', '.join(f'{k} = {v}' for k, v in claim.values.items())}"[:300]
+        return f"sup |network - target| {claim.relation} {text(claim.bound)}{every}"
+    point = ", ".join(f"{name} = {text(value)}" for name, value in claim.values.items())
+    return f"{claim.claim[0]!a} as {claim.claim[1]} fails at {point}"[:300]
 
 
 def verify_file(path: str) -> Answer:

@@ -265,3 +265,9 @@ def doubling(bits: int, attempt: Callable[[], dict[str, str]]) -> dict[str, str]
 def show(number: arb) -> str:
     """A ball for people."""
     return str(number.str(12)) if abs(number) < arb(10) ** 300 else "beyond 1e300"
+
+
+def text(number: Fraction) -> str:
+    """A rational for people: exact if short."""
+    short = number.numerator.bit_length() + number.denominator.bit_length() <= 128
+    return str(number) if short else show(ball(number))

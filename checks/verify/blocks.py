@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import accumulate
 from typing import Any
 
 from flint import arb
@@ -95,49 +96,75 @@ class Block:
             for start, size in zip(self.starts, self.sizes, strict=True)
         ]
 
+    def attend(self, encoded: Sequence[list[tuple[Row, list[Row]]]]) -> list[Row]:
+        """The concatenated head outputs, from `token` at every position; balls only."""
+        return [row for head in zip(*encoded, strict=True) for row in softmax_mean(head)]
+
     def output(self, attended: list[Row]) -> Row:
+        """The read-out of the concatenated head outputs."""
         (row,) = self.run(self.readout, attended, 0)
         return row
 
 
+def features(task: Task, rows: list[Row], numbers: Field) -> list[Row]:
+    """The features f_i of one token."""
+    values = {f"x{axis}": row for axis, row in enumerate(rows)}
+    zeros = [numbers.number(Fraction(0))] * (len(rows[0]) - 1)
+    return [evaluate(feature.expression, values, zeros, numbers) for feature in task.features]
+
+
 def target(task: Task, tokens: Sequence[list[Row]], numbers: Field) -> Row:
-    """``outer(min over S_i of f_i(x(t)))`` on rows."""
-    zeros = [numbers.number(Fraction(0))] * (len(tokens[0][0]) - 1)
+    """``outer(min over S_i of f_i)`` from the features of all tokens; derivatives as in `softmax_mean`."""
+    size = len(tokens[0][0]) - 1
+    zeros = [numbers.number(Fraction(0))] * (size * len(tokens))
     minima = {}
     for index, feature in enumerate(task.features):
         rows = []
         for position in feature.positions:
-            values = {f"x{axis}": row for axis, row in enumerate(tokens[position - 1])}
-            rows.append(evaluate(feature.expression, values, zeros, numbers))
+            value, *own = tokens[position - 1][index]
+            start = (position - 1) * size
+            rows.append([value, *zeros[:start], *own, *zeros[start + size :]])
         minima[f"z{index}"] = numbers.smallest(rows)
     return evaluate(task.outer, minima, zeros, numbers)
 
 
-def softmax_mean(scores: list[Row], values: list[list[Row]]) -> list[Row]:
-    """``sum_t w_t v_t``, w the softmax of the scores, each value channel over boxes of scores and values.
+def softmax_mean(tokens: Sequence[tuple[Row, list[Row]]]) -> list[Row]:
+    """``sum_t w_t v_t``, w the softmax of the scores, for (score, value channels) of each token, over boxes of both.
 
     The range is exact for the boxes: the mean increases in every v_t, and in the weight of t iff v_t is above the mean,
-    so at the largest mean the weights are largest above some threshold and smallest below it.
+    so at the largest mean the weights are largest above some threshold and smallest below it. Each token comes with
+    derivatives along its own directions; the mean has them all, token by token.
     """
-    if not all(row[0].is_finite() for row in [*scores, *(value for token in values for value in token)]):
+    scores, values = [score for score, _ in tokens], [channels for _, channels in tokens]
+    if not all(row[0].is_finite() for row in [*scores, *(row for channels in values for row in channels)]):
         raise Undecided("a score or value is not finite; try a higher precision")
     shift = max(row[0].upper() for row in scores)
     low = [(row[0].lower() - shift).exp() for row in scores]
     high = [(row[0].upper() - shift).exp() for row in scores]
-    all_low, all_high = sum(low, arb(0)), sum(high, arb(0))
-    weights = [(a / (a + (all_high - b))).union(b / (b + (all_low - a))) for a, b in zip(low, high, strict=True)]
+    weights = softmax(low, high) if len(scores[0]) > 1 else []
     means = []
     for channel in zip(*values, strict=True):
         top = highest_mean(low, high, [row[0].upper() for row in channel])
         bottom = -highest_mean(low, high, [-row[0].lower() for row in channel])
-        mean = bottom.union(top)
-        derivatives = [arb(0)] * (len(scores[0]) - 1)
-        for weight, score, value in zip(weights, scores, channel, strict=True):
-            from_mean = value[0] - mean
-            for k in range(len(derivatives)):
-                derivatives[k] += weight * (value[k + 1] + from_mean * score[k + 1])
-        means.append([mean, *derivatives])
+        mean = [bottom.union(top)]
+        for weight, score, value in zip(weights, scores, channel, strict=False):  # no weights: no derivatives
+            from_mean = value[0] - mean[0]
+            mean += [weight * (b + from_mean * a) for a, b in zip(score[1:], value[1:], strict=True)]
+        means.append(mean)
     return means
+
+
+def softmax(low: list[arb], high: list[arb]) -> list[arb]:
+    """Ranges of ``w_t / sum w`` over ``low <= w <= high``."""
+    others = zip(sums_of_others(low), sums_of_others(high), strict=True)
+    return [(a / (a + most)).union(b / (b + least)) for a, b, (least, most) in zip(low, high, others, strict=True)]
+
+
+def sums_of_others(terms: list[arb]) -> list[arb]:
+    """For each term the sum of all others, without subtraction."""
+    before = list(accumulate(terms, initial=arb(0)))
+    after = list(accumulate(reversed(terms), initial=arb(0)))
+    return [before[k] + after[len(terms) - 1 - k] for k in range(len(terms))]
 
 
 def highest_mean(low: list[arb], high: list[arb], values: list[arb]) -> arb:
@@ -146,6 +173,7 @@ def highest_mean(low: list[arb], high: list[arb], values: list[arb]) -> arb:
     top, bottom = sum((a * v for a, v in zip(low, values, strict=True)), arb(0)), sum(low, arb(0))
     best = top / bottom
     for t in order:
-        top, bottom = top + (high[t] - low[t]) * values[t], bottom + (high[t] - low[t])
+        more = high[t] - low[t]
+        top, bottom = top + more * values[t], bottom + more
         best = best.max(top / bottom)
     return best

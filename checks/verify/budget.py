@@ -24,7 +24,7 @@ from checks.verify.arithmetic import (
     rational,
     show,
 )
-from checks.verify.bisection import Condition, Violated, between, bisect, unit_rows, within
+from checks.verify.bisection import Box, Condition, Violated, bisect, unit_rows, within
 from checks.verify.blocks import Block, head_layer
 
 
@@ -45,6 +45,7 @@ class Budget:
 
     With |readout - F_0| <= outer_delta on the box of possible z and the derivatives of F_0 bounded between z and the
     minima, |network - target| <= outer_delta + sum_i slopes_i e_i, and also <= outer_delta + gradient max_i e_i.
+    (sum_i |d_i F_0| <= gradient; all claimed numbers enlarged as said in `__init__`.)
     """
 
     def __init__(self, claim: records.SupError, work: Work) -> None:
@@ -59,6 +60,12 @@ class Budget:
         self.heads = head_layer(self.network, work)
         self.block = Block(self.network, self.heads, self.numbers)
         self.one, self.margin = arb(1), ball(self.given.margin)
+        # Every claimed number gets the margin added before it is checked and used, which makes room for rounding; the
+        # read-out's also what F_0 can move from z in the cube to z in the cube widened by the margin.
+        self.delta = [ball(entry) + self.margin for entry in self.given.delta]
+        self.slopes = [ball(entry) + self.margin for entry in self.given.slopes]
+        self.gradient = ball(self.given.gradient) + self.margin
+        self.outer_delta = ball(self.given.outer_delta) + (1 + self.gradient) * self.margin
         self.classes = self._classes()
 
     def check(self) -> dict[str, str]:
@@ -72,9 +79,8 @@ class Budget:
         except Violated as point:
             raise Undecided(f"a number of the budget is too small: its condition fails at ({point})") from None
         widths = [error.total for error in errors]
-        slopes = [ball(slope) for slope in self.given.slopes]
-        by_slopes = sum((slope * width for slope, width in zip(slopes, widths, strict=True)), arb(0))
-        total = ball(self.given.outer_delta) + by_slopes.min(ball(self.given.gradient) * reduce(arb.max, widths))
+        by_slopes = sum((slope * width for slope, width in zip(self.slopes, widths, strict=True)), arb(0))
+        total = self.outer_delta + by_slopes.min(self.gradient * reduce(arb.max, widths))
         if not total < ball(self.claim.bound):
             raise Undecided(f"the budget adds up to {show(total)}, not below the bound; try a larger beta")
         return {"total": show(total), "heads": ", ".join(show(width) for width in widths), "boxes": str(boxes)}
@@ -115,16 +121,16 @@ class Budget:
         beta, slack = self.block.beta, 1 + 2 * self.margin
         gap = ((len(covered) - 1) / arb(1).exp()).lambertw() / beta
         leak = slack * len(outside) * (-beta * (arb(min(outside)) - slack)).exp() if outside else arb(0)
-        total = ball(self.given.delta[index]) + 2 * self.margin + gap + leak
+        total = self.delta[index] + 2 * self.margin + gap + leak
         return _HeadError(start + 1 + channel, frozenset(wanted), covered, total)
 
     def _token_conditions(
         self, positions: list[int], errors: list[_HeadError]
-    ) -> Callable[[list[arb], bool], list[Condition]]:
+    ) -> Callable[[Box, bool], list[Condition]]:
         low, high, least = -self.margin, self.one + self.margin, self.one - self.margin
 
-        def conditions(point: list[arb], derivatives: bool) -> list[Condition]:
-            rows = unit_rows(point, derivatives)
+        def conditions(box: Box, derivatives: bool) -> list[Condition]:
+            rows = unit_rows(box, derivatives)
             encoded = self.block.run(self.block.encoder, rows, positions[0])
             values = {f"x{axis}": row for axis, row in enumerate(rows)}
             zeros = [arb(0)] * (len(rows[0]) - 1)
@@ -133,22 +139,22 @@ class Budget:
                 u = encoded[error.row]
                 if not error.wanted.isdisjoint(positions):
                     feature = evaluate(self.task.features[index].expression, values, zeros, self.numbers)
-                    found.append(within(combine("-", u, feature), ball(self.given.delta[index])))
+                    found.append(within(combine("-", u, feature), self.delta[index]))
                 floor = low if error.wanted.issuperset(positions) or error.covered.isdisjoint(positions) else least
-                found.append(between(u, floor, high))
+                found.append(Condition(u, floor, high))
             return found
 
         return conditions
 
-    def _readout_conditions(self) -> Callable[[list[arb], bool], list[Condition]]:
+    def _readout_conditions(self) -> Callable[[Box, bool], list[Condition]]:
         """|readout - F_0| <= outer_delta for z in [-m, 1+m]^D, the other attention outputs anywhere in their range."""
         cube = [[arb(0.5, 0.5)] for _ in range(self.task.token_dim)]
         encoded = [self.block.run(self.block.encoder, cube, positions[0]) for positions in self.classes]
         ranges = [reduce(arb.union, [rows[k][0] for rows in encoded]) for k in range(len(encoded[0]))]
-        bound, scale = ball(self.given.outer_delta), self.one + 2 * self.margin
+        scale = self.one + 2 * self.margin
 
-        def conditions(point: list[arb], derivatives: bool) -> list[Condition]:
-            rows = [[scale * entry for entry in row] for row in unit_rows(point, derivatives)]
+        def conditions(box: Box, derivatives: bool) -> list[Condition]:
+            rows = [[scale * entry for entry in row] for row in unit_rows(box, derivatives)]
             rows = [[row[0] - self.margin, *row[1:]] for row in rows]
             zeros = [arb(0)] * (len(rows[0]) - 1)
             named = dict(zip(self.given.channels, rows, strict=True))
@@ -159,20 +165,20 @@ class Budget:
             ]
             minima = {f"z{index}": row for index, row in enumerate(rows)}
             outer = evaluate(self.task.outer, minima, zeros, self.numbers)
-            return [within(combine("-", self.block.output(attended), outer), bound)]
+            return [within(combine("-", self.block.output(attended), outer), self.outer_delta)]
 
         return conditions
 
-    def _outer_conditions(self, point: list[arb], derivatives: bool) -> list[Condition]:
+    def _outer_conditions(self, box: Box, derivatives: bool) -> list[Condition]:
         """|d_i F_0| <= slopes_i and sum_i |d_i F_0| <= gradient on a box that holds z and the minima."""
         minima = {}
-        for index, (row, delta) in enumerate(zip(unit_rows(point, True), self.given.delta, strict=True)):
-            room = self.margin + ball(delta)
+        for index, (row, delta) in enumerate(zip(unit_rows(box, True), self.delta, strict=True)):
+            room = self.margin + delta
             minima[f"z{index}"] = [(1 + 2 * room) * row[0] - room, *row[1:]]
-        row = evaluate(self.task.outer, minima, [arb(0)] * len(point), self.numbers)
+        row = evaluate(self.task.outer, minima, [arb(0)] * len(box), self.numbers)
         partial = [abs(entry) for entry in row[1:]]
-        found = [within([entry], ball(slope)) for entry, slope in zip(partial, self.given.slopes, strict=True)]
-        return [*found, within([sum(partial, arb(0))], ball(self.given.gradient))]
+        found = [within([entry], slope) for entry, slope in zip(partial, self.slopes, strict=True)]
+        return [*found, within([sum(partial, arb(0))], self.gradient)]
 
 
 @dataclass(frozen=True)

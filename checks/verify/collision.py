@@ -9,8 +9,8 @@ from flint import arb, arb_mat, fmpq_mat
 
 from checks.certificates import records
 from checks.certificates.records import Dense
-from checks.verify.arithmetic import Balls, Refuted, Row, Undecided, Work, ball, doubling, rational, show
-from checks.verify.blocks import Block, head_layer, target
+from checks.verify.arithmetic import Balls, Refuted, Row, Undecided, Work, ball, doubling, rational, show, text
+from checks.verify.blocks import Block, features, head_layer, target
 
 
 def check_collision(claim: records.Collision, work: Work) -> dict[str, str]:
@@ -98,11 +98,11 @@ def _collide(claim: records.Collision, heads: Dense, numbers: Balls) -> dict[str
     values = []
     for sequence in (0, 1):
         tokens = [[[row[0]] for row in token(sequence, t, True)] for t in range(claim.task.seq_len)]
-        values.append(target(claim.task, tokens, numbers)[0])
+        values.append(target(claim.task, [features(claim.task, rows, numbers) for rows in tokens], numbers)[0])
     gap = abs(values[0] - values[1])
     facts = {"targets": f"{show(values[0])} and {show(values[1])}", "gap": show(gap), "equations": str(size)}
     if gap < ball(claim.gap):
-        raise Refuted(f"the targets differ by {show(gap)} only, less than the claimed {float(claim.gap)}")
+        raise Refuted(f"the targets differ by {show(gap)} only, less than the claimed {text(claim.gap)}")
     if not gap >= ball(claim.gap):
         raise Undecided(f"the gap {show(gap)} is not proved to reach the claim; claim a slightly smaller one")
     return facts

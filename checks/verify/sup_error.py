@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -15,6 +16,7 @@ from checks.verify.arithmetic import (
     Irrational,
     Rationals,
     Refuted,
+    Row,
     Undecided,
     Work,
     ball,
@@ -22,9 +24,10 @@ from checks.verify.arithmetic import (
     doubling,
     rational,
     show,
+    text,
 )
-from checks.verify.bisection import Condition, Violated, bisect, unit_rows
-from checks.verify.blocks import Block, head_layer, softmax_mean, target
+from checks.verify.bisection import Box, Condition, Violated, bisect, unit_rows, within
+from checks.verify.blocks import Block, features, head_layer, target
 from checks.verify.budget import Budget
 
 FIRST_BITS = 64
@@ -52,21 +55,25 @@ def _check_bisection(claim: records.SupError, work: Work) -> dict[str, str]:
     block = Block(claim.network, head_layer(claim.network, work), numbers)
     bound = ball(claim.bound)
 
-    def conditions(point: list[arb], derivatives: bool) -> list[Condition]:
-        rows = unit_rows(point, derivatives)
-        tokens = [rows[t * width : (t + 1) * width] for t in range(length)]
-        encoded = [block.token(token, t) for t, token in enumerate(tokens)]
-        attended = []
-        for heads in zip(*encoded, strict=True):
-            attended += softmax_mean([score for score, _ in heads], [values for _, values in heads])
-        error = combine("-", block.output(attended), target(task, tokens, numbers))
-        return [(error, lambda value: bool(abs(value) < bound), lambda value: bool(abs(value) >= bound))]
-
     # If neither network nor target knows positions, both are symmetric in the tokens, and by continuity it is enough to
     # look at sequences with strictly increasing first coordinates. No such sequence lies in a box skipped here.
     symmetric = _position_free(claim.network) and all(len(f.positions) == length for f in task.features)
+    positions = 1 if symmetric else length
 
-    def skipped(box: list[tuple[float, float]]) -> bool:
+    # A token's box occurs in many boxes of sequences; per position (one for all if the encoder knows none) and box.
+    @lru_cache(maxsize=50_000)
+    def encode(position: int, box: tuple[tuple[float, float], ...], derivatives: bool) -> tuple[Any, list[Row]]:
+        rows = unit_rows(list(box), derivatives)
+        return block.token(rows, position), features(task, rows, numbers)
+
+    def conditions(box: Box, derivatives: bool) -> list[Condition]:
+        sides = [tuple(box[t * width : (t + 1) * width]) for t in range(length)]
+        tokens = [encode(t % positions, side, derivatives) for t, side in enumerate(sides)]
+        attended = block.attend([encoded for encoded, _ in tokens])
+        error = combine("-", block.output(attended), target(task, [found for _, found in tokens], numbers))
+        return [within(error, bound, strict=True)]
+
+    def skipped(box: Box) -> bool:
         first = box[::width]
         return symmetric and any(a - r >= b + s for (a, r), (b, s) in pairwise(first))
 
@@ -74,7 +81,7 @@ def _check_bisection(claim: records.SupError, work: Work) -> dict[str, str]:
         count = bisect(dimension, conditions, work, skipped)
     except Violated as point:
         raise Refuted(f"|network - target| reaches the bound at X = ({point})") from None
-    return {"boxes": str(count), "bound": str(claim.bound), "symmetric": str(symmetric)}
+    return {"boxes": str(count), "bound": text(claim.bound), "symmetric": str(symmetric)}
 
 
 def _position_free(network: Network) -> bool:
@@ -100,7 +107,10 @@ def _check_witness(claim: records.SupError, work: Work) -> dict[str, str]:
         with suppress(Irrational):
             block = Block(claim.network, heads, exact)
             rows = [[[rational(entry)] for entry in token] for token in tokens]
-            error = abs(block.output([[entry] for entry in uniform])[0] - target(claim.task, rows, exact)[0])
+            error = abs(
+                block.output([[entry] for entry in uniform])[0]
+                - target(claim.task, [features(claim.task, token, exact) for token in rows], exact)[0]
+            )
             return _judge_witness(claim, error, error >= rational(claim.bound), str(error))
 
     def attempt() -> dict[str, str]:
@@ -110,11 +120,11 @@ def _check_witness(claim: records.SupError, work: Work) -> dict[str, str]:
         if uniform is not None:
             attended = [[arb(entry)] for entry in uniform]
         else:
-            encoded = [block.token(token, t) for t, token in enumerate(rows)]
-            attended = []
-            for head in zip(*encoded, strict=True):
-                attended += softmax_mean([score for score, _ in head], [values for _, values in head])
-        error = abs(block.output(attended)[0] - target(claim.task, rows, numbers)[0])
+            attended = block.attend([block.token(token, t) for t, token in enumerate(rows)])
+        error = abs(
+            block.output(attended)[0]
+            - target(claim.task, [features(claim.task, token, numbers) for token in rows], numbers)[0]
+        )
         return _judge_witness(claim, error, bool(error >= ball(claim.bound)), show(error))
 
     return doubling(FIRST_BITS, attempt)
@@ -122,7 +132,9 @@ def _check_witness(claim: records.SupError, work: Work) -> dict[str, str]:
 
 def _judge_witness(claim: records.SupError, error: Any, reached: bool, shown: str) -> dict[str, str]:
     if not reached:
-        raise Undecided(f"the error at the witness, {shown[:60]}, is not proved to reach {claim.bound}; try another")
+        raise Undecided(
+            f"the error at the witness, {shown[:60]}, is not proved to reach {text(claim.bound)}; try another"
+        )
     return {"error at the witness": shown[:60], "every beta": str(claim.every_beta)}
 
 
