@@ -195,15 +195,17 @@ def verdict_from_json(data: Mapping[str, Any]) -> Verdict:
             return Refuted(**fields)
         case "UNDECIDED":
             return Undecided(**fields)
-        case _:
+        case "NOT_APPLICABLE":
             return NotApplicable(tuple(fields["failed"]))
+        case label:
+            raise InvalidInput.about("verdict", label, "one of the four labels", "compute it again")
 
 
 def _read(path: Path) -> tuple[Verdict, float] | None:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         return verdict_from_json(data["verdict"]), float(data["seconds"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None  # absent or damaged: compute it again
 
 

@@ -38,13 +38,19 @@ def prove_touching(proposition: Proposition, touch: Fraction) -> Verdict:
     if not low <= touch <= high:
         return Undecided(f"{name} = {format_exact(touch)} lies outside the interval.", "a point of the interval")
     with balls.precision(inequalities.BITS):
-        at_touch = differentiate(difference, (name,), [balls.exact(touch)], BALL_SCALARS)
-        for what, ball in (("value", at_touch.value), ("slope", at_touch.gradient[0])):
-            if not balls.lower(ball) == balls.upper(ball) == 0:
-                return Undecided(
-                    f"The {what} of the difference at {name} = {format_exact(touch)} is {ball}.", "split it"
-                )
-        return _convex(difference, name, low, high, touch)
+        try:
+            return _above_tangent(difference, name, low, high, touch)
+        except (NotSmooth, NotFinite) as error:
+            return Undecided(str(error), "checks.inequalities")
+
+
+def _above_tangent(difference: Expression, name: str, low: Fraction, high: Fraction, touch: Fraction) -> Verdict:
+    at_touch = differentiate(difference, (name,), [balls.exact(touch)], BALL_SCALARS)
+    for what, ball in (("value", at_touch.value), ("slope", at_touch.gradient[0])):
+        if not balls.lower(ball) == balls.upper(ball) == 0:
+            reason = f"The {what} of the difference at {name} = {format_exact(touch)} is {ball}, not exactly 0."
+            return Undecided(reason, "the point where both sides meet")
+    return _convex(difference, name, low, high, touch)
 
 
 def _convex(difference: Expression, name: str, low: Fraction, high: Fraction, touch: Fraction) -> Verdict:
@@ -54,10 +60,7 @@ def _convex(difference: Expression, name: str, low: Fraction, high: Fraction, to
         count += 1
         if count > MAX_PARTS:
             return Undecided(f"Not convex as far as seen, near {name} = {float(left):.6g}.", "a smaller interval")
-        try:
-            second = hessian(differentiate(difference, (name,), [balls.between(left, right)], BALL_SCALARS))[0, 0]
-        except (NotSmooth, NotFinite) as error:
-            return Undecided(str(error), "checks.inequalities")
+        second = hessian(differentiate(difference, (name,), [balls.between(left, right)], BALL_SCALARS))[0, 0]
         if balls.lower(second) >= 0:
             continue
         if balls.upper(second) < 0:

@@ -34,6 +34,8 @@ def prove(proposition: Proposition, max_boxes: int = MAX_BOXES) -> Verdict:
     box, unbounded = box_of(proposition)
     if unbounded:
         return Undecided(f"{', '.join(unbounded)} unbounded in {proposition}.", "add bounds as hypotheses")
+    if any(low > high for low, high in box.values()):
+        return Undecided(f"The bounds of {proposition} describe no box.", "check the hypotheses")
     queue, count = [box], 0
     with balls.precision(BITS):
         if not _satisfiable(proposition, box):
@@ -110,7 +112,7 @@ def _halves(part: Box) -> list[Box]:
 
 
 def box_of(proposition: Proposition) -> tuple[Box, list[str]]:
-    """The box that the hypotheses of the form ``x >= number``, ``x <= number`` describe, and the unbounded variables."""
+    """The box that hypotheses of the form ``x >= number``, ``x <= number`` describe, and the unbounded variables."""
     lows: dict[str, Fraction] = {}
     highs: dict[str, Fraction] = {}
     for relation in proposition.hypotheses:

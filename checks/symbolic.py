@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import sympy
 
+from theory.errors import NotFinite
 from theory.exact import format_exact
 from theory.expressions import Call, Expression, to_sympy
 from theory.ledger import Proved, Refuted, Undecided, Verdict
@@ -36,7 +37,7 @@ def prove_identity(proposition: Proposition, seed: int = 0) -> Verdict:
         point = {name: Fraction(generator.randint(-99, 99), generator.randint(1, 9)) for name in proposition.variables}
         try:
             holds = conclusion.holds_exactly(point)
-        except ZeroDivisionError:
+        except NotFinite:  # a divisor vanishes there
             continue
         evaluated += 1
         if not holds and all(relation.holds_exactly(point) for relation in proposition.hypotheses):
