@@ -1,0 +1,166 @@
+"""``headcount pair``: search for two sequences that a block cannot tell apart, prove the collision, write it down."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from checks import balls, verify
+from checks.certificates import writer
+from checks.collisions import Collision, prove
+from constructions.adversary.continuous import search
+from constructions.evaluate import attention, target
+from constructions.network import Network
+from constructions.network_json import network_from_json
+from constructions.task import MAX_FILE_BYTES, RetrievalTask, load_task
+from headcount import console
+from headcount.training import trained_blocks
+from theory.errors import InvalidInput
+from theory.ledger import Undecided
+
+ATTEMPTS = 4
+"""How many of the best pairs found are tried before giving up on a proof."""
+
+
+@dataclass(frozen=True, eq=False)
+class ProvedPair:
+    """A proved collision, its certificate, and what the independent checker says of it."""
+
+    collision: Collision
+    certificate: dict[str, Any]
+    answer: verify.Answer
+    search_seconds: float
+    proof_seconds: float
+
+
+def run(
+    task_name: str,
+    seq_len: int,
+    heads: int,
+    head_dim: int,
+    network_file: Path | None,
+    out: Path | None,
+    store: Path | None,
+    budget: float,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Train or load, search, prove, check, write; exit 0 if proved, 2 if not."""
+    task = load_task(task_name, seq_len)
+    if network_file is not None:
+        network = load_network(network_file)
+    else:
+        network = trained_blocks(task, [heads], head_dim, [seed], store, as_json)[0].network
+    found = find(network, task, seed, budget, as_json)
+    if isinstance(found, Undecided):
+        data = {"verdict": found.label, "detail": found.detail}
+        console.emit(as_json, data, lambda: console.out.print(f"{found.label} {found.detail}", markup=False))
+        console.finish(found.exit_code)
+    if out is not None:
+        writer.write(out, found.certificate)
+    data = describe(found, out)
+    console.emit(as_json, data, lambda: _render(data))
+    console.finish(found.answer.exit_code)
+
+
+def find(network: Network, task: RetrievalTask, seed: int, budget: float, quiet: bool) -> ProvedPair | Undecided:
+    """The pair with the largest target gap that could be proved within the budget (seconds of search)."""
+    begin = time.perf_counter()
+    with console.progress_bar("pair", 1, quiet) as advance:
+        pairs = search(
+            network, task, seed, budget, progress=lambda done, total, gap: advance(f"gap {gap:.3f}", done / total)
+        )
+    searched = time.perf_counter() - begin
+    if not pairs:
+        reason = f"No pair with equal attention outputs and different targets was found in {searched:.0f} s."
+        return Undecided(reason, "a larger --budget, another --seed, or a block with fewer outputs than 2 T d")
+    reasons = []
+    for pair in pairs[:ATTEMPTS]:
+        begin = time.perf_counter()
+        proved = prove(network, task, pair.first, pair.second)
+        if isinstance(proved, Collision):
+            certificate = certify(proved)
+            answer = verify.verify(writer.to_bytes(certificate))
+            return ProvedPair(proved, certificate, answer, searched, time.perf_counter() - begin)
+        reasons.append(proved.reason)
+    return Undecided(f"The best pairs could not be proved: {reasons[0]}", "another --seed or a larger --budget")
+
+
+def certify(collision: Collision) -> dict[str, Any]:
+    """The certificate of a proved collision."""
+    return writer.collision(
+        collision.network,
+        collision.task,
+        collision.first,
+        collision.second,
+        collision.free,
+        collision.radius,
+        collision.gap,
+        collision.precision,
+        collision.rows,
+    )
+
+
+def load_network(path: Path) -> Network:
+    """A network from the exact JSON that ``headcount build --out`` writes.
+
+    Raises:
+        InvalidInput: unreadable, oversized or malformed.
+    """
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise InvalidInput.about("network file size", path.stat().st_size, f"<= {MAX_FILE_BYTES} bytes", "smaller")
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise InvalidInput.about("network file", str(path), "readable JSON", f"fix this: {error}") from error
+    if not isinstance(data, dict):
+        raise InvalidInput.about("network file", str(path), "a JSON object", "write it with headcount build --out")
+    return network_from_json(data)
+
+
+def describe(found: ProvedPair, out: Path | None) -> dict[str, Any]:
+    """What was proved, as plain data; figures for reading beside the exact ones of the certificate."""
+    collision = found.collision
+    with balls.precision(collision.precision):
+        both = [balls.BALLS.asarray(tokens) for tokens in (collision.first, collision.second)]
+        outputs = [attention(collision.network, tokens, balls.BALLS) for tokens in both]
+        targets = [float(balls.middle(target(collision.task, tokens, balls.BALLS))) for tokens in both]
+    return {
+        "verdict": found.answer.label,
+        "detail": found.answer.detail,
+        "gap": float(collision.gap),
+        "irreducible_error": float(collision.gap) / 2,
+        "radius": console.scientific(collision.radius),
+        "equations": len(collision.free),
+        "targets": targets,
+        "first": _floats(collision.first),
+        "second": _floats(collision.second),
+        "attention_outputs": [[float(balls.middle(entry)) for entry in output] for output in outputs],
+        "search_seconds": round(found.search_seconds, 2),
+        "proof_seconds": round(found.proof_seconds, 2),
+        "certificate": None if out is None else str(out),
+    }
+
+
+def _floats(tokens: Any) -> list[list[float]]:
+    rows: list[list[float]] = np.asarray(tokens, dtype=np.float64).tolist()
+    return rows
+
+
+def _render(data: dict[str, Any]) -> None:
+    console.out.print(f"{console.styled(data['verdict'])} ", end="")
+    console.out.print(data["detail"], markup=False)
+    console.out.print(
+        f"two sequences, {data['equations']} attention outputs exactly equal (box radius {data['radius']}), "
+        f"targets {data['targets'][0]:.6f} and {data['targets'][1]:.6f}:\n"
+        f"no read-out of any size errs by less than {data['irreducible_error']:.6f} behind this block (N8).\n"
+        f"search {data['search_seconds']} s, proof {data['proof_seconds']} s",
+        markup=False,
+    )
+    if data["certificate"] is not None:
+        console.out.print(f"certificate: {data['certificate']} (check it: headcount verify {data['certificate']})")
