@@ -168,6 +168,8 @@ def test_tiny_and_huge_values() -> None:
     assert balls.lower(tiny) == 0 < balls.upper(tiny) < Fraction(1, 2**1000)
     with pytest.raises(NotFinite):
         balls.upper(balls.exp(balls.exact(10**9)))
+    for value in (Fraction(3, 2**20_001), Fraction(-3, 2**20_001)):  # between two multiples of the smallest unit
+        assert balls.lower(balls.exact(value)) < value < balls.upper(balls.exact(value))
 
 
 def test_precision_is_restored_and_checked() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checks import strategies
+from checks import basins, strategies
 from checks.constants import constants, outer_gradient_l1_upper
 from constructions.arithmetic import FLOAT64
 from constructions.task import Feature, RetrievalTask, built_in, everywhere, hard_gate, quadratic, toy
@@ -93,6 +93,13 @@ def test_rho_is_near_its_ceiling(task: RetrievalTask) -> None:
     ceilings = [np.delete(_values(f.expression, "x", points), i).min() for i, f in enumerate(task.features)]
     assert found.rho is not None
     assert RHO_SHARE * min(ceilings) / task.num_targets <= found.rho <= min(ceilings) / task.num_targets + SLACK
+
+
+def test_segments_are_proved_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Catches segments taken over from the float search: whole axes, for which (B) fails, must not pass the proof."""
+    monkeypatch.setattr(basins, "_choose", lambda profiles, level, minima: [(own[0], basins.STEPS) for own in profiles])
+    assert constants(toy(8)).basins is None
+    assert constants(quadratic(2, 2, 8)).basins is None
 
 
 def test_no_segments_where_minimisers_coincide() -> None:

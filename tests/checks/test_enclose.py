@@ -139,6 +139,22 @@ def test_several_minimisers_are_never_called_unique(text: str) -> None:
         assert len(verdict.witness["minimisers"]) == 2
 
 
+def test_a_saddle_is_not_convex() -> None:
+    """Catches convexity proved from a part of the Hessian: this saddle is least at (1/2, 0) and (1/2, 1)."""
+    verdict = find_minimiser(parse("(x0 - 1/2)^2 + (x1 - x1^2)"), 2).unique
+    assert isinstance(verdict, Refuted)
+    assert verdict.witness["minimisers"] == [["1/2", "0"], ["1/2", "1"]]
+
+
+def test_an_irrational_minimiser_lies_in_its_box() -> None:
+    """Catches an enclosure that is a float instead of a box: e^x - 3x/2 is least at log(3/2)."""
+    side = find_minimiser(parse("exp(x0) - 3*x0/2"), 1).box[0]
+    with balls.precision(256):
+        truth = balls.log(balls.exact("1.5"))
+        assert side.low < balls.lower(truth)
+        assert balls.upper(truth) < side.high
+
+
 @pytest.mark.parametrize("text", ["(x0 - 1/2)^4", "abs(x0 - 1/3)", "relu(x0 - 1/2)"])
 def test_degenerate_minimisers_are_undecided_but_enclosed(text: str) -> None:
     """Catches a proof by the Hessian where there is none, and an enclosure that loses the minimiser."""
@@ -168,6 +184,14 @@ def test_least_eigenvalue_is_a_lower_bound(entries: list[int], shift: int) -> No
         assert truth < 1e-9
     else:
         assert 0 < float(bound) <= truth + 1e-12
+
+
+def test_least_eigenvalue_holds_for_every_matrix_in_the_balls() -> None:
+    """Catches a bound taken at the midpoints: off-diagonals within 0 +- r allow the eigenvalue 1 - r."""
+    for reach in (Fraction(1, 2), Fraction(2)):
+        off = balls.between(-reach, reach)
+        bound = least_eigenvalue_lower(np.array([[balls.exact(1), off], [off, balls.exact(1)]], dtype=object))
+        assert (bound is None) if reach > 1 else (bound is not None and bound <= 1 - reach)
 
 
 def test_monotone_faces_do_not_lose_minimisers_of_products() -> None:

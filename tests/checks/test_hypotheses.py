@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from checks import strategies
 from checks.hypotheses import HYPOTHESES, applicable, check_task
+from checks.minimisers import find_minimiser
 from constructions.task import Feature, RetrievalTask, built_in, everywhere, hard_gate, quadratic, toy
 from theory.errors import InvalidInput, NotFinite
 from theory.expression_parser import parse_expression as parse
@@ -107,6 +108,21 @@ def test_range_is_exact_at_its_ends() -> None:
     assert labels(make(["x0^2*(1 - x1)"], "z0", dimension=2))["DEF-D.range"] == "PROVED"
     over = make(["x0^2*(1 - x1)*(1 + 1/1000000000000)"], "z0", dimension=2)
     assert labels(over)["DEF-D.range"] == "REFUTED"
+
+
+def test_range_with_an_interior_maximum() -> None:
+    """Catches a supremum looked for at the corners only, and a range called proved that touches 1 within rounding."""
+    assert labels(make(["5*x0*(1 - x0)"], "z0"))["DEF-D.range"] == "REFUTED"
+    assert labels(make(["39/10*x0*(1 - x0)"], "z0"))["DEF-D.range"] == "PROVED"
+    assert labels(make(["4*x0*(1 - x0)"], "z0"))["DEF-D.range"] == "UNDECIDED"
+
+
+def test_a_nearly_vanishing_outer_gradient_is_undecided() -> None:
+    """Catches A2.4 proved from the midpoint of an enclosure: here dF_0/dz0 = 2 z_0 - c with c = 2 z_0 to 30 digits."""
+    feature = "exp(x0) - 3*x0/2 - 4/5"
+    value = find_minimiser(parse(feature), 1).value
+    checks = {check.id: check.verdict for check in check_task(make([feature], f"z0^2 - ({value.low + value.high})*z0"))}
+    assert isinstance(checks["A2.4"], Undecided)
 
 
 @pytest.mark.parametrize("task", [quadratic(3, 2, 16), built_in("synthetic(4)", 64), toy(128), quadratic(8, 4, 64)])
