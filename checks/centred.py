@@ -150,33 +150,43 @@ class CentredArithmetic:
         return Centred(centre, smallest, Boxes(low, high), x.radius).sharpened()
 
     def attend(self, scores: Centred, values: Centred) -> Centred:
-        # d(sum_t p_t v_t) = sum_t p_t (dv_t + (v_t - mean) ds_t).
-        centre, _ = softmax_average(scores.centre, values.centre)
-        mean, weights = softmax_average(scores.range, values.range)
-        share = weights[..., None]
-        distance = values.range - mean[..., None, :]
-        slope = boxes.add_up((values.slope + scores.slope[..., None] * distance) * share, axis=-2)
+        # d(sum_t p_t v_t) = sum_t p_t (dv_t + (v_t - mean) ds_t), and v_t - mean = sum_u p_u (v_t - v_u).
+        centre = softmax_average(scores.centre, values.centre)
+        mean = softmax_average(scores.range, values.range)
+        apart = values.range[..., :, None, :] - values.range[..., None, :, :]
+        same = np.eye(apart.shape[-2], dtype=bool)[..., None]
+        apart = Boxes(np.where(same, 0.0, apart.lo), np.where(same, 0.0, apart.hi))
+        distance = softmax_average(scores.range[..., None, :], apart)
+        moved = values.slope + scores.slope[..., None] * distance
+        slope = boxes.add_up(moved * softmax_weights(scores.range)[..., None], axis=-2)
         return Centred(centre, mean, slope, values.radius).sharpened()
 
 
 CENTRED = CentredArithmetic()
 
 
-def softmax_average(scores: Boxes, values: Boxes) -> tuple[Boxes, Boxes]:
-    """Range of ``sum_t p_t v_t``, p the softmax of the scores (..., T), values (..., T, v); and ranges of the p_t."""
-    # Sums and quotients of non-negative numbers have relative errors below (2T + 4) u < DIVISION_SLACK/4.
-    weights = boxes.exponential(scores - scores.hi.max(axis=-1, keepdims=True))
-    low, high = weights.lo, weights.hi
-    count = low.shape[-1]
-    others = np.ones((count, count)) - np.eye(count)
-    least, most = low + high @ others, high + low @ others
-    share = Boxes(
-        np.divide(low, least, out=np.zeros_like(low), where=least > 0) * (1 - DIVISION_SLACK),
-        np.minimum(high / most * (1 + DIVISION_SLACK), 1.0),
-    )
+def softmax_average(scores: Boxes, values: Boxes) -> Boxes:
+    """Range of ``sum_t p_t v_t``, p the softmax of the scores (..., T), values (..., T, v)."""
+    # Sums and quotients have errors below (2T + 4) u max |v| < DIVISION_SLACK/4 max |v|.
+    weights = _unnormalised(scores)
     slack = DIVISION_SLACK * values.magnitude.max(axis=-2)
-    below, above = -_greatest_average(low, high, -values.lo), _greatest_average(low, high, values.hi)
-    return boxes.outward(below - slack, above + slack), share
+    below = -_greatest_average(weights.lo, weights.hi, -values.lo)
+    return boxes.outward(below - slack, _greatest_average(weights.lo, weights.hi, values.hi) + slack)
+
+
+def softmax_weights(scores: Boxes) -> Boxes:
+    """Ranges of the softmax weights p_t of scores (..., T)."""
+    # p_t rises with its own score and falls with the others; relative errors are below (T + 4) u < DIVISION_SLACK/4.
+    weights = _unnormalised(scores)
+    low, high = weights.lo, weights.hi
+    others = np.ones((low.shape[-1],) * 2) - np.eye(low.shape[-1])
+    least, most = low + high @ others, high + low @ others
+    lower = np.divide(low, least, out=np.zeros_like(low), where=least > 0) * (1 - DIVISION_SLACK)
+    return Boxes(lower, np.minimum(high / most * (1 + DIVISION_SLACK), 1.0))
+
+
+def _unnormalised(scores: Boxes) -> Boxes:
+    return boxes.exponential(scores - scores.hi.max(axis=-1, keepdims=True))
 
 
 def _greatest_average(low: Array, high: Array, values: Array) -> Array:

@@ -135,7 +135,8 @@ def read_encoder(encoder: Map, seq_len: int, functional: ExactArray, offset: Fra
     directions = [normalise(tuple(entries)) for entries in weights if np.any(entries)]
     if len({direction for direction, _ in directions}) > 1:
         raise NotReadable.because("the encoder's second layer mixes several numbers for one head")
-    leader = directions[0][1] if directions else Fraction(1)
+    # p may be scaled at will: by the first neuron's weights, turned so that psi rises where this neuron is active.
+    leader = directions[0][1] * (1 if row[active[0]] > 0 else -1) if directions else Fraction(1)
     scales = [normalise(tuple(entries))[1] / leader if np.any(entries) else ZERO for entries in weights]
     shared = np.array(directions[0][0], dtype=object) * leader if directions else weights.sum(axis=0)
     biases = _exact(inner[1].bias)[..., active]

@@ -2,7 +2,7 @@
 
 published   encoder block (Psi_i(x), r_i(t)) with gate -1, n = 2, beta of T2.1-18 (eq 11-12). N2: no error bound exists.
 repaired    the same with gate -2 and N2's bound.
-sharpened   n = 1: encoder block u_i = clip(Psi_i(x), 0, 1) on S_i and 1 elsewhere, score -u_i, value u_i (N3).
+sharpened   n = 1: encoder block u_i = Psi_i(x) on S_i and 1 elsewhere, score -u_i, value u_i (N3).
 
 The error claimed here is the design; `checks.budget` certifies what the finished network does.
 """
@@ -100,11 +100,11 @@ class _Design:
         """Psi_i within delta and with values in [0,1] (T2.1-10), still two layers."""
         # If |Psi - f| <= e and 0 <= f <= 1 then Psi lies in [-e, 1+e]; the affine map that takes [low, high], a
         # superset of [0,1], to [0,1] moves values there by at most max(-low, high - 1) <= e. Hence e <= delta/2.
+        wholes = self.features(delta)
+        if all(whole.lower >= 0 and whole.upper <= 1 for whole in wholes):
+            return wholes
         squeezed = []
-        for whole, half in zip(self.features(delta), self.features(delta / 2), strict=True):
-            if whole.lower >= 0 and whole.upper <= 1:
-                squeezed.append(whole)
-                continue
+        for half in self.features(delta / 2):
             low, high = (
                 min(Fraction(0), max(half.lower, -half.error)),
                 max(Fraction(1), min(half.upper, 1 + half.error)),
@@ -158,20 +158,15 @@ def _gated(design: _Design, budget: Budget, form: Form) -> Specialist:
 
 
 def _sharpened(design: _Design) -> Specialist:
-    """N3: block i is u_i = relu(p) - relu(p - 1), p = Psi_i(x) on S_i, and p >= 1 elsewhere by a positional bias."""
+    """N3: block i is u_i = 1 - relu(1 - Psi_i(x) - r_i(t)), r_i = 0 on S_i and 1 elsewhere."""
     task, weight, count = design.task, design.knowledge.outer_gradient_l1, design.task.num_targets
     first = enough_heads.sharpened(design.eps, task.seq_len, weight)
-    features, outer = design.features(first.delta), design.outer(first.delta_outer)
+    features, outer = design.features_in_range(first.delta), design.outer(first.delta_outer)
     worst = max(feature.error for feature in features)
     budget = enough_heads.sharpened(design.eps, task.seq_len, weight, worst, outer.error)
     hidden, rows, bias = _side_by_side(features)
-    lift = np.array([max(Fraction(1), 1 - feature.lower) for feature in features], dtype=object)
-    positional = bias + lift * _outside(task)
-    clip = Dense(
-        fractions(np.concatenate([rows, rows])), fractions(np.concatenate([positional, positional - 1], 1)), "relu"
-    )
-    difference = np.concatenate([_identity(count), -_identity(count)], axis=1)
-    encoder = Perceptron((hidden, clip, Dense(fractions(difference), _zeros(count))))
+    below_one = Dense(-rows, fractions(1 - bias - _outside(task)), "relu")
+    encoder = Perceptron((hidden, below_one, Dense(-_identity(count), _zeros(count) + 1)))
     # There is no spare coordinate for c0: the bias of the read-out's first layer takes it away again.
     class_token = _unit(0, count)
     heads = [_head(class_token, -_unit(i, count), _identity(count)[i : i + 1]) for i in range(count)]
