@@ -374,6 +374,18 @@ class BallArithmetic:
 BALLS = BallArithmetic()
 
 
+def inverse(matrix: Any) -> Any:
+    """The inverse of a square object array of balls, enclosed; NotFinite if it cannot be shown to be regular."""
+    size = len(matrix)
+    try:
+        entries = flint.arb_mat(size, size, matrix.ravel().tolist()).inv().entries()
+    except ZeroDivisionError:
+        raise NotFinite("inverse of a matrix that may be singular: more bits or a better conditioned choice") from None
+    result = np.empty(size * size, dtype=object)
+    result[:] = [finite(entry, "inverse") for entry in entries]
+    return result.reshape(size, size)
+
+
 def box(lows: Any, highs: Any) -> Any:
     """Balls around the intervals [low, high], entry by entry, for two arrays of exact numbers of the same shape."""
     return _each(between, np.asarray(lows, dtype=object), np.asarray(highs, dtype=object))

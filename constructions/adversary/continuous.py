@@ -1,0 +1,191 @@
+"""Two sequences that an attention block cannot tell apart, with the largest target gap that a search finds (N8).
+
+Each start is a rounded solution of the linear relaxation (`relaxation`) or one of several plain kinds (`starts`). Then
+sequential linear programming over all tokens of both sequences, in float64, on the whitened equations
+``A(first) - A(second) = 0``: a climb in the gap under an l1 penalty with second-order corrections, then a walk away
+from the boundary of the cube and from kinks that keeps most of the gap, then Newton. What comes out is a guess:
+`checks.collisions` proves that an exact collision lies next to it, or says that it cannot.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+
+from constructions.adversary.linear_step import LinearModel
+from constructions.adversary.pairs import Array, PairProblem
+from constructions.adversary.relaxation import Relaxation
+from constructions.adversary.starts import Starts
+from constructions.network import Network
+from constructions.task import RetrievalTask
+
+MAX_STEPS = 120
+FIRST_RADIUS, RESTART_RADIUS, LAST_RADIUS, WIDEST_RADIUS = 0.02, 0.02, 1e-7, 0.5
+FIRST_PENALTY, MAX_PENALTY = 1e3, 1e5
+LEAST_GAIN = 1e-6
+MAX_STALLS = 3
+MAX_NEWTON = 12
+MARGIN = 2e-3  # a coordinate nearer to the boundary of the cube than this is not used to meet the equations
+MET = 1e-7  # l1 norm of the whitened equations below which a pair counts as met
+KEPT = 0.98  # share of the gap that the walk into the interior keeps
+INTERIOR_STEPS = 8
+RELAXATIONS = 24  # draws of the relaxation, of which the most promising become starts
+
+
+@dataclass(frozen=True)
+class FloatPair:
+    """What the search found: tokens (T, d) in float64, target gap, whitened l1 residual; nothing is proved."""
+
+    first: Array
+    second: Array
+    gap: float
+    residual: float
+    start: str
+    seconds: float
+
+
+Progress = Callable[[int, int, float], None]
+
+
+def search(
+    network: Network,
+    task: RetrievalTask,
+    seed: int,
+    budget_seconds: float = 30.0,
+    starts: int = 12,
+    progress: Progress | None = None,
+) -> tuple[FloatPair, ...]:
+    """Pairs of sequences with (nearly) equal attention outputs, largest target gap first; untrusted (N8).
+
+    Arithmetic: float64. At most ``starts`` starts, none begun after ``budget_seconds``; ``progress(done, starts, best
+    gap)`` after each. The result depends on ``seed`` only, unless the budget or an LP's time limit cuts it short.
+    Empty if no start met the equations. Source: N8; method as described above.
+    """
+    begin = time.monotonic()
+    deadline = begin + budget_seconds
+    generator = np.random.default_rng([seed, 0x636F6C6C])
+    problem = PairProblem(network, task, generator)
+    found: list[FloatPair] = []
+    for done, (name, start) in enumerate(islice(_starts(problem, generator, deadline), starts)):
+        pair = climb(problem, restore(problem, start), generator, deadline)
+        pair = restore(problem, retreat(problem, pair, generator, deadline))
+        gap, difference = problem.merit_terms(pair)
+        residual = float(np.abs(difference).sum())
+        if residual < MET and gap > 0:
+            found.append(FloatPair(pair[0], pair[1], gap, residual, name, time.monotonic() - begin))
+        if progress is not None:
+            progress(done + 1, starts, max((pair.gap for pair in found), default=0.0))
+        if time.monotonic() > deadline:
+            break
+    return tuple(sorted(found, key=lambda pair: -pair.gap))
+
+
+def _starts(problem: PairProblem, generator: np.random.Generator, deadline: float) -> Iterator[tuple[str, Array]]:
+    """Two promising solutions of the relaxation for each plain start."""
+    plain = Starts(problem.task, generator)
+    relaxation = Relaxation(problem, plain.signs, generator)
+    while True:
+        drawn = []
+        for _ in range(RELAXATIONS):
+            if (solution := relaxation.draw()) is not None and time.monotonic() < deadline:
+                drawn.append(solution)
+        drawn.sort(key=lambda solution: -solution[0])
+        for number, draw in enumerate(plain.kinds.values()):
+            for _, start in drawn[2 * number : 2 * number + 2]:
+                yield "relaxation", start
+            yield list(plain.kinds)[number], draw()
+
+
+def climb(problem: PairProblem, pair: Array, generator: np.random.Generator, deadline: float) -> Array:
+    """Sequential linear programming from ``pair`` (2, T, d) until no step helps or time is up."""
+    penalty, radius, stalls = FIRST_PENALTY, FIRST_RADIUS, 0
+    here = problem.observe(pair, generator)
+    for _ in range(MAX_STEPS):
+        if time.monotonic() > deadline:
+            break
+        step, predicted = LinearModel(here, pair, radius).ascent(penalty)
+        residual = float(np.abs(here.difference).sum())
+        merit = here.gap - penalty * residual
+        if step is None or predicted - merit < LEAST_GAIN or radius < LAST_RADIUS:
+            stalls += 1
+            if stalls >= MAX_STALLS:
+                if residual < MET or penalty >= MAX_PENALTY:
+                    break
+                penalty, stalls = 10 * penalty, 0
+            radius = max(radius, RESTART_RADIUS)
+            here = problem.observe(pair, generator)  # tokens on a kink see another side
+            continue
+        candidate = _corrected(problem, here.jacobian, pair + step, penalty)
+        gap, difference = problem.merit_terms(candidate)
+        gained = (gap - penalty * float(np.abs(difference).sum()) - merit) / (predicted - merit)
+        if gained > 0.05:
+            pair, here = candidate, problem.observe(candidate, generator)
+            stalls = 0 if gained * (predicted - merit) > LEAST_GAIN else stalls
+        radius = min(2 * radius, WIDEST_RADIUS) if gained > 0.7 else radius if gained > 0.25 else radius / 3
+    return pair
+
+
+def retreat(problem: PairProblem, pair: Array, generator: np.random.Generator, deadline: float) -> Array:
+    """Move tokens away from the boundary of the cube and from kinks, keeping the equations and most of the gap.
+
+    Vertices of linear programs crowd tokens there, where they cannot serve as the free coordinates of a proof.
+    """
+    radius, least_gap = RESTART_RADIUS, KEPT * problem.merit_terms(pair)[0]
+    for _ in range(INTERIOR_STEPS):
+        here = problem.observe(pair, generator)
+        step, _ = LinearModel(here, pair, radius).interior(MAX_PENALTY, least_gap)
+        if step is None or time.monotonic() > deadline:
+            break
+        candidate = _corrected(problem, here.jacobian, pair + step, MAX_PENALTY)
+        before, after = (float(np.abs(problem.merit_terms(p)[1]).sum()) for p in (pair, candidate))
+        if after > max(before, MET) and restore_residual(problem, candidate) > MET:
+            radius /= 4
+            continue
+        pair = candidate
+    return pair
+
+
+def restore_residual(problem: PairProblem, pair: Array) -> float:
+    """The l1 residual of the whitened equations after `restore`."""
+    return float(np.abs(problem.merit_terms(restore(problem, pair))[1]).sum())
+
+
+def restore(problem: PairProblem, pair: Array) -> Array:
+    """Damped Newton steps onto the surface of equal outputs, least change relative to the room to the boundary."""
+    outputs, jacobian = problem.outputs_and_jacobian(pair)
+    for _ in range(MAX_NEWTON):
+        difference = outputs[0] - outputs[1]
+        residual = np.abs(difference).sum()
+        if residual < 1e-14:
+            break
+        correction = _correction(jacobian, pair, difference)
+        for damping in (1.0, 0.3, 0.1, 0.03):
+            candidate = (pair + damping * correction).clip(0, 1)
+            outputs, jacobian = problem.outputs_and_jacobian(candidate)
+            if np.abs(outputs[0] - outputs[1]).sum() < (1 - 0.3 * damping) * residual:
+                break
+        else:
+            break
+        pair = candidate
+    return pair
+
+
+def _corrected(problem: PairProblem, jacobian: Array, candidate: Array, penalty: float) -> Array:
+    """The candidate or its second-order correction, whichever has the larger merit."""
+    gap, difference = problem.merit_terms(candidate)
+    corrected = (candidate + _correction(jacobian, candidate, difference)).clip(0, 1)
+    corrected_gap, corrected_difference = problem.merit_terms(corrected)
+    better = corrected_gap - gap > penalty * float(np.abs(corrected_difference).sum() - np.abs(difference).sum())
+    return corrected if better else candidate
+
+
+def _correction(jacobian: Array, pair: Array, difference: Array) -> Array:
+    room = np.minimum(pair, 1 - pair)
+    weight = np.where(room < MARGIN, 0, room).reshape(-1)
+    equations = np.concatenate([jacobian[0], -jacobian[1]], axis=1) * weight
+    solution = np.linalg.lstsq(equations, -difference, rcond=1e-12)[0]
+    return np.asarray((solution * weight).reshape(pair.shape))

@@ -1,0 +1,175 @@
+"""A pair of sequences as the search sees it: attention outputs, features and all first derivatives, in float64."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from constructions.adversary.forward import FORWARD64, seeded
+from constructions.arithmetic import FLOAT64
+from constructions.evaluate import apply_map, attention, target
+from constructions.network import Dense, Head, Network, Perceptron
+from constructions.task import RetrievalTask
+from theory.errors import InvalidInput
+from theory.expressions import evaluate as evaluate_expression
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+WHITENING_SAMPLES = 16
+NUDGE = 1e-7
+RELATIVE_RANK = 1e-11  # singular values below this share of the largest are rounding: the search ignores them
+
+
+@dataclass(frozen=True)
+class Observation:
+    """Both sequences at first order; index 0 is the first sequence (large target), 1 the second (small target).
+
+    outputs (2, k) whitened; jacobian (2, k, T d); features (2, D, T) with infinity off S_i; slopes (2, D, T, d);
+    minima (2, D); targets (2,); outer_gradient (2, D); for each token and relu unit of the first layer, the distance
+    to its kink (2, T, N) and the normal that points away from it (2, T, N, d).
+    """
+
+    outputs: Array
+    jacobian: Array
+    features: Array
+    slopes: Array
+    minima: Array
+    targets: Array
+    outer_gradient: Array
+    kink_distance: Array
+    kink_normal: Array
+
+    @property
+    def gap(self) -> float:
+        """Target of the first minus target of the second."""
+        return float(self.targets[0] - self.targets[1])
+
+    @property
+    def difference(self) -> Array:
+        """Whitened difference of the attention outputs (k,)."""
+        return np.asarray(self.outputs[0] - self.outputs[1])
+
+
+class PairProblem:
+    """``maximise H(first) - H(second) subject to A(first) = A(second)`` for one block A and one target H.
+
+    The equations are whitened: with ``U S V^T`` the SVD of the Jacobians of random sequences side by side, outputs are
+    replaced by ``S^-1 U^T A``. Rows beyond the numerical rank are dropped (the prover does not trust this).
+    """
+
+    def __init__(self, network: Network, task: RetrievalTask, generator: np.random.Generator) -> None:
+        if (network.seq_len, network.token_dim) != (task.seq_len, task.token_dim):
+            found = ((network.seq_len, network.token_dim), (task.seq_len, task.token_dim))
+            raise InvalidInput.about("(T, d) of network and task", found, "equal sizes", "another seq_len")
+        self.network = folded(network)
+        self.task = task
+        self.whitening = np.eye(network.value_dim)
+        samples = generator.random((WHITENING_SAMPLES, network.seq_len, network.token_dim))
+        samples[::2] = np.round(samples[::2] + generator.normal(0, 0.1, samples[::2].shape)).clip(0, 1)
+        jacobian = self.outputs_and_jacobian(samples)[1]
+        stacked = np.concatenate(list(jacobian), axis=1) / np.sqrt(WHITENING_SAMPLES)
+        left, singular, _ = np.linalg.svd(stacked, full_matrices=False)
+        rank = int(np.sum(singular > RELATIVE_RANK * singular[0])) if singular[0] > 0 else 0
+        self.whitening = (left[:, :rank] / singular[:rank]).T
+
+    def outputs_and_jacobian(self, tokens: Array) -> tuple[Array, Array]:
+        """Whitened outputs (B, k) and Jacobian (B, k, T d) of sequences (B, T, d)."""
+        result = attention(self.network, seeded(tokens, 0.0, 1.0), FORWARD64)
+        return result.value @ self.whitening.T, np.moveaxis(result.tangent @ self.whitening.T, 0, 2)
+
+    def merit_terms(self, pair: Array) -> tuple[float, Array]:
+        """Gap and whitened difference of a pair (2, T, d), without derivatives."""
+        targets = target(self.task, pair, FLOAT64)
+        outputs = attention(self.network, pair, FLOAT64) @ self.whitening.T
+        return float(targets[0] - targets[1]), outputs[0] - outputs[1]
+
+    def observe(self, pair: Array, generator: np.random.Generator) -> Observation:
+        """Everything at a pair (2, T, d); derivatives a hair's breadth away: a token on a kink sees one side."""
+        nudged = pair + NUDGE * generator.uniform(-1, 1, pair.shape)
+        outputs = attention(self.network, pair, FLOAT64) @ self.whitening.T
+        jacobian = self.outputs_and_jacobian(nudged)[1]
+        features, slopes = feature_table(self.task, pair)
+        minima = features.min(axis=-1)
+        targets, outer_gradient = outer_map(self.task, minima)
+        kinks = self._kinks(pair, nudged)
+        return Observation(outputs, jacobian, features, slopes, minima, targets, outer_gradient, *kinks)
+
+    @property
+    def positional(self) -> bool:
+        """Whether the encoder looks at the position."""
+        encoder = self.network.encoder
+        if isinstance(encoder, Perceptron):
+            return any(layer.bias.ndim == 2 for layer in encoder.layers)
+        return any(component.positions is not None for component in encoder.components)
+
+    def pool_features(self, pool: Array) -> Array:
+        """All features (D, N) of N tokens, index sets ignored."""
+        names = {f"x{index}": pool[:, index] for index in range(self.task.token_dim)}
+        rows = [evaluate_expression(f.expression, names, FLOAT64) + 0 * pool[:, 0] for f in self.task.features]
+        return np.stack(rows)
+
+    def _kinks(self, pair: Array, nudged: Array) -> tuple[Array, Array]:
+        if not isinstance(self.network.encoder, Perceptron) or self.network.encoder.layers[0].activation != "relu":
+            return np.empty((2, self.task.seq_len, 0)), np.empty((2, self.task.seq_len, 0, self.task.token_dim))
+        first = self.network.encoder.layers[0]
+        side = np.sign(nudged @ first.weight.T + first.bias)
+        return side * (pair @ first.weight.T + first.bias), side[..., None] * first.weight
+
+
+def encoded_heads(network: Network, tokens: Array) -> list[tuple[Array, Array]]:
+    """Scores (B, T) and values (B, T, v) of every head of a `folded` network at sequences (B, T, d)."""
+    encoded = apply_map(network.encoder, tokens, FLOAT64)
+    return [(encoded @ head.key[0], encoded @ head.value.T + head.value_bias) for head in network.heads]
+
+
+def feature_table(task: RetrievalTask, tokens: Array) -> tuple[Array, Array]:
+    """Features (B, D, T), infinite off S_i, and their gradients (B, D, T, d) at sequences (B, T, d)."""
+    dual = seeded(tokens, 0.0, 1.0)
+    names = {f"x{index}": dual[..., index] for index in range(task.token_dim)}
+    features = np.full((len(tokens), task.num_targets, task.seq_len), np.inf)
+    slopes = np.zeros((*features.shape, task.token_dim))
+    for index, feature in enumerate(task.features):
+        value = evaluate_expression(feature.expression, names, FORWARD64) + 0 * dual[..., 0]
+        inside = [position - 1 for position in feature.positions]
+        features[:, index, inside] = value.value[:, inside]
+        slopes[:, index] = np.moveaxis(value.tangent, 0, -1)
+    return features, slopes
+
+
+def outer_map(task: RetrievalTask, minima: Array) -> tuple[Array, Array]:
+    """``F_0`` (B,) and its gradient (B, D) at minima (B, D)."""
+    dual = seeded(minima, 0.0, 1.0)
+    names = {f"z{index}": dual[..., index] for index in range(task.num_targets)}
+    value = evaluate_expression(task.outer, names, FORWARD64) + 0 * dual[..., 0]
+    return value.value, value.tangent.T
+
+
+def folded(network: Network) -> Network:
+    """The same attention outputs up to rounding, in float64: each head's query and key as one score direction."""
+    heads = []
+    for head in network.heads:
+        query = _floats(head.query) @ _floats(network.class_token) + _floats(head.query_bias)
+        direction = float(network.beta) * (_floats(head.key).T @ query)
+        unit = np.ones((1, 1))
+        heads.append(Head(unit, direction[None], _floats(head.value), np.zeros(1), _floats(head.value_bias)))
+    encoder = network.encoder
+    if isinstance(encoder, Perceptron):
+        layers = (Dense(_floats(layer.weight), _floats(layer.bias), layer.activation) for layer in encoder.layers)
+        encoder = Perceptron(tuple(layers))
+    return Network(
+        network.seq_len,
+        network.token_dim,
+        encoder,
+        np.ones(1),
+        tuple(heads),
+        Fraction(1),
+        _floats(network.output_weight),
+        _floats(network.output_bias),
+        network.readout,
+    )
+
+
+def _floats(array: Any) -> Array:
+    return np.asarray(array, dtype=np.float64)
