@@ -69,22 +69,14 @@ Lemma covering_error f zbar delta w : 0 < beta -> (forall t, In t S -> 0 <= f t 
   lambert ((INR (length (S ++ Sc)) - 1) / exp 1) w ->
   Rabs (covering_output - zbar) <= delta + w / beta.
 Proof.
-  intros Hbeta Hf Hdelta [(t1 & Ht1 & E1) Hmin] Hw.
-  assert (Hclip : forall t, In t S -> Rabs (f t - clip (psi t)) <= delta).
-  { intros t Ht. rewrite <- (clip_id (f t)) by auto. eapply Rle_trans; [apply clip_contracts | auto]. }
-  assert (exists m, is_min S (fun t => clip (psi t)) m) as (m & Hm).
-  { assert (Hne : S <> nil) by (intros ->; destruct Ht1). clear -Hne.
-    induction S as [| t l IH]; [easy |]. destruct l as [| t' l'].
-    - exists (clip (psi t)). split; [exists t; simpl; auto |]. intros s [<- | []]. lra.
-    - destruct IH as (m & (t0 & Hin & E) & Hm); [easy |].
-      destruct (Rle_lt_dec (clip (psi t)) m).
-      + exists (clip (psi t)). split; [exists t; simpl; auto |]. intros s [<- | Hs]; [lra |].
-        specialize (Hm s Hs). lra.
-      + exists m. split; [exists t0; simpl in *; auto |]. intros s [<- | Hs]; [lra | auto]. }
-  pose proof (covering_gap m w Hbeta Hm Hw) as Hgap. destruct Hm as [(t0 & Ht0 & E0) Hm].
-  pose proof (Hclip t0 Ht0) as H0. pose proof (Hclip t1 Ht1) as H1.
-  apply Rabs_le_between in H0. apply Rabs_le_between in H1.
-  specialize (Hm t1 Ht1). specialize (Hmin t0 Ht0). apply Rabs_le. lra.
+  intros Hbeta Hf Hdelta Hz Hw.
+  assert (Hclip : forall t, In t S -> Rabs (clip (psi t) - f t) <= delta).
+  { intros t Ht. rewrite Rabs_minus_sym, <- (clip_id (f t)) by auto.
+    eapply Rle_trans; [apply clip_contracts | auto]. }
+  destruct (is_min_exists S (fun t => clip (psi t)) (is_min_nonempty _ _ _ Hz)) as (m & Hm).
+  pose proof (covering_gap m w Hbeta Hm Hw) as Hgap.
+  pose proof (is_min_close S _ f m zbar delta Hclip Hm Hz) as Hclose.
+  apply Rabs_le_between in Hclose. apply Rabs_le. lra.
 Qed.
 
 End OneHead.

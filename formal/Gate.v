@@ -243,13 +243,11 @@ Theorem repaired_17 (f : I -> R) zbar delta :
   (forall t, In t S -> Rabs (f t - a t) <= delta) -> is_min S f zbar ->
   Rabs (gated_output beta S Sc a r - zbar) <= delta + u / beta + INR (length Sc) * exp (- (beta * (g - 1))).
 Proof.
-  intros Hf [(t1 & Ht1 & E1) Hmin].
+  intros Hf Hz.
   destruct (gated_output_near_min beta g S Sc a r beta_positive gate_on gate_off a_range m u minimum lambert_value)
     as [_ H].
-  destruct minimum as [(t0 & Ht0 & E0) Hm].
-  pose proof (Hf t0 Ht0) as F0. pose proof (Hf t1 Ht1) as F1. pose proof (Hm t1 Ht1). pose proof (Hmin t0 Ht0).
-  assert (Rabs (m - zbar) <= delta).
-  { apply Rabs_le. unfold Rabs in F0, F1. repeat destruct Rcase_abs; lra. }
+  assert (Ha : forall t, In t S -> Rabs (a t - f t) <= delta) by (intros; rewrite Rabs_minus_sym; auto).
+  pose proof (is_min_close S a f m zbar delta Ha minimum Hz).
   replace (gated_output beta S Sc a r - zbar) with ((gated_output beta S Sc a r - m) + (m - zbar)) by ring.
   eapply Rle_trans; [apply Rabs_triang | lra].
 Qed.

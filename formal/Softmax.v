@@ -28,6 +28,24 @@ Proof. intros H. apply sum_pos; [exact H |]. intros. apply exp_pos. Qed.
 Lemma is_min_nonempty l a m : is_min l a m -> l <> nil.
 Proof. intros [(t & Ht & _) _] ->. destruct Ht. Qed.
 
+(** The minimum is 1-Lipschitz in the sup norm (L1.7). *)
+Lemma is_min_close l a b m m' delta : (forall t, In t l -> Rabs (a t - b t) <= delta) ->
+  is_min l a m -> is_min l b m' -> Rabs (m - m') <= delta.
+Proof.
+  intros H [(t0 & Ht0 & <-) Hm] [(t1 & Ht1 & <-) Hm'].
+  pose proof (H t0 Ht0) as H0. pose proof (H t1 Ht1) as H1. specialize (Hm t1 Ht1). specialize (Hm' t0 Ht0).
+  apply Rabs_le_between in H0. apply Rabs_le_between in H1. apply Rabs_le. lra.
+Qed.
+
+Lemma is_min_exists l a : l <> nil -> exists m, is_min l a m.
+Proof.
+  induction l as [| t [| t' l] IH]; intros Hne; [easy | |].
+  - exists (a t). split; [exists t; simpl; auto |]. intros s [<- | []]. lra.
+  - destruct IH as (m & (t0 & Hin & E) & Hm); [easy |]. destruct (Rle_lt_dec (a t) m).
+    + exists (a t). split; [exists t; simpl; auto |]. intros s [<- | Hs]; [lra |]. specialize (Hm s Hs). lra.
+    + exists m. split; [exists t0; simpl in *; auto |]. intros s [<- | Hs]; [lra | auto].
+Qed.
+
 (** An average lies between bounds of the values. *)
 Lemma attention_between beta l score value lower upper : l <> nil ->
   (forall t, In t l -> lower <= value t <= upper) -> lower <= attention beta l score value <= upper.

@@ -3,8 +3,9 @@
 
 From Coq Require Import Reals List Lra Lia.
 From Coquelicot Require Import Coquelicot.
+From Interval Require Import Tactic.
 From Headcount Require Import Sums Algebra Cells ReadoutCapacity Counting Softmax Gate Budget.
-From Headcount Require Import ReadoutError Composition.
+From Headcount Require Import ReadoutError Composition Density OuterMap.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -345,4 +346,49 @@ Goal forall first second third : network,
   length (compose first (compose second third)) <> 6%nat.
 Proof.
   intros [| a [| b [|]]] [| c [| d [| e [|]]]] [| f [| g [|]]]; simpl; intros; lia.
+Qed.
+
+(** ** Density and the outer map *)
+
+(** L1.2 repaired without phi <= 1: another point with phi = 3 lies below the minimiser. *)
+Goal ~ forall (p phi q : bool -> R) delta1 delta2,
+  (forall x, p true <= p x) -> (forall x, 0 <= phi x) -> phi true = 1 -> q true = 0 ->
+  (forall x, x <> true -> 0 < q x) -> 0 < delta1 -> 0 < delta2 ->
+  forall x, x <> true -> bumped p phi q delta1 delta2 true < bumped p phi q delta1 delta2 x.
+Proof.
+  intros H. specialize (H (fun _ => 0) (fun b => if b then 1 else 3) (fun b => if b then 0 else 1 / 10) 1 1).
+  assert (bumped (fun _ => 0) (fun b : bool => if b then 1 else 3) (fun b : bool => if b then 0 else 1 / 10) 1 1 true
+          < bumped (fun _ => 0) (fun b : bool => if b then 1 else 3) (fun b : bool => if b then 0 else 1 / 10) 1 1 false).
+  - apply H; try lra; try reflexivity; try easy; try (intros []; try easy; lra).
+  - unfold bumped in H0. lra.
+Qed.
+
+(** L6 without A2.4: a constant F_0 does not move. *)
+Goal ~ forall (F0 : (unit -> R) -> R) (z : unit -> R),
+  exists r0 L0, 0 < r0 /\ 0 < L0 /\ forall delta, Rabs delta < r0 ->
+  cube (shift (fun _ _ => true) z tt delta) ->
+  L0 * Rabs delta <= Rabs (F0 (shift (fun _ _ => true) z tt delta) - F0 z).
+Proof.
+  intros H. destruct (H (fun _ => 0) (fun _ => 0)) as (r0 & L0 & Hr & HL & H').
+  set (d := Rmin (r0 / 2) 1). assert (Hd : 0 < d /\ d < r0 /\ d <= 1).
+  { unfold d. repeat split; [apply Rmin_pos; lra | | apply Rmin_r].
+    eapply Rle_lt_trans; [apply Rmin_l | lra]. }
+  specialize (H' d). rewrite Rabs_right in H' by lra.
+  assert (L0 * d <= Rabs (0 - 0)).
+  - apply H'; [lra |]. intros []. unfold shift. lra.
+  - rewrite Rminus_0_r, Rabs_R0 in H0. assert (0 < L0 * d) by (apply Rmult_lt_0_compat; lra). lra.
+Qed.
+
+(** N10's constant cannot be 0.277 and N7's chord error is not below 0.123. *)
+Goal ~ forall x, x / (1 + exp (x ^ 2)) <= 277 / 1000.
+Proof.
+  intros H. specialize (H (8596 / 10000)).
+  assert (277 / 1000 < 8596 / 10000 / (1 + exp ((8596 / 10000) ^ 2))) by interval. lra.
+Qed.
+
+Goal ~ forall a u, 0 < a -> a <= u <= exp 1 * a -> ln u - (ln a + (u / a - 1) / (exp 1 - 1)) <= 123 / 1000.
+Proof.
+  intros H. specialize (H 1 (172 / 100)). rewrite ln_1 in H. replace (172 / 100 / 1) with (172 / 100) in H by field. assert (2 < exp 1) by interval.
+  assert (123 / 1000 < ln (172 / 100) - (0 + (172 / 100 - 1) / (exp 1 - 1))) by interval.
+  specialize (H ltac:(lra) ltac:(lra)). lra.
 Qed.
