@@ -3,7 +3,7 @@
 
 From Coq Require Import Reals Lra.
 From mathcomp Require Import all_ssreflect.
-From Headcount Require Import FiniteReals Retrieval.
+From Headcount Require Import FiniteReals Combinatorics Retrieval.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -155,4 +155,33 @@ have corner (r : R) : 0 <= r <= 1 -> exists x : cube d, sval x j = r.
   by move=> r01; unshelve eexists; [exists (fun _ => r) | ].
 have [[a ca] [b cb]] := (corner 0 ltac:(lra), corner 1 ltac:(lra)).
 exact: (@N9_retrieval _ _ _ f S F0 (fun x => sval x j) t1 a b ca cb close).
+Qed.
+
+(** ** What the bound on the sizes cannot exclude *)
+
+(** N9 and N10. When 2 m <= T + 1, the token at any position is a retrieval task exactly, with features x and 1 - x and
+    all m-subsets as sets (D = 2 C(T, m)); for T = 2 m - 1 all the sets are larger than T/2. *)
+Theorem N10_retrieval (T m : nat) (t : 'I_T) : (0 < m)%N -> (m.*2 <= T.+1)%N ->
+  exists (D : nat) (f : 'I_D -> R -> R) (S : 'I_D -> {set 'I_T}) (F0 : {ffun 'I_D -> R} -> R),
+    (forall i, #|S i| = m) /\ forall X : 'I_T -> R, retrieval f S F0 X = X t.
+Proof.
+move=> m_gt0 mT; have m_le : (m <= T)%N by rewrite -addnn in mT; ssrlia.
+pose index := [finType of {B : {set 'I_T} | #|B| == m} * bool].
+pose f (i : 'I_#|index|) (r : R) := if (enum_val i).2 then r else 1 - r.
+pose S (i : 'I_#|index|) := val (enum_val i).1.
+pose entry (z : {ffun 'I_#|index| -> R}) (b : bool) (B : {set 'I_T}) : R :=
+  if insub B is Some B' then z (enum_rank (B', b)) else 0.
+pose sets := enum [set B : {set 'I_T} | #|B| == m].
+pose sets_t := enum [set A : {set 'I_T} | (t \in A) && (#|A| == m)].
+exists #|index|, f, S, (fun z => 1 - maximum (map (entry z false) sets_t)
+  - Rmax 0 (1 - maximum (map (entry z false) sets) - maximum (map (entry z true) sets_t))).
+split=> [i|X]; first by apply/eqP; exact: (valP (enum_val i).1).
+have entryE b (B : {set 'I_T}) : #|B| == m ->
+    entry (feature_minima f S X) b B = min_over B (fun u => if b then X u else 1 - X u).
+  by move=> Bm; rewrite /entry insubT ffunE /S /f enum_rankK.
+rewrite [RHS](N10 X m_gt0 m_le t mT) -(L2_W X m_gt0 m_le) /retrieval /max_min_complement /max_min_through.
+congr (1 - maximum _ - Rmax 0 (1 - maximum _ - maximum _)); apply/eq_in_map => B; rewrite mem_enum inE.
+- by move=> /andP[_ Bm]; exact: (entryE false).
+- by move=> Bm; exact: (entryE false).
+- by move=> /andP[_ Bm]; exact: (entryE true).
 Qed.

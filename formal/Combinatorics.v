@@ -236,26 +236,42 @@ Proof. exact: (L2_U_generic 0 Rleb_total Rleb_trans Rleb_anti RminE RmaxE x m_gt
 Theorem L2_Y t : max_min_through t = Rmin (x t) kth_largest.
 Proof. exact: (L2_Y_generic 0 Rleb_total Rleb_trans Rleb_anti RminE RmaxE x m_gt0 m_le). Qed.
 
-(** L2. 1 - Z_t = max{x_t, w_m}. *)
-Theorem L2_Z t : 1 - max_min_complement t = Rmax (x t) kth_smallest.
+(* The reversed order, and what 1 - x does to it. *)
+Let geb_total : total (fun a b => Rleb b a). Proof. by move=> a b; exact: Rleb_total. Qed.
+Let geb_trans : transitive (fun a b => Rleb b a). Proof. by move=> b a c ab bc; apply: Rleb_trans bc ab. Qed.
+Let geb_anti : antisymmetric (fun a b => Rleb b a). Proof. by move=> a b; rewrite andbC => /Rleb_anti. Qed.
+Let maxE a b : Rmax a b = if Rleb b a then a else b. Proof. by rewrite Rmax_comm RmaxE. Qed.
+Let minE a b : Rmin a b = if Rleb b a then b else a. Proof. by rewrite Rmin_comm RminE. Qed.
+
+Let kth_smallestE : kth_smallest = largest (fun a b => Rleb b a) 1 x m.
+Proof. by apply: set_nth_default; rewrite size_sort size_map size_enum_ord prednK. Qed.
+
+Let max_of_complements (family : {set {set 'I_T}}) :
+  1 - maximum [seq min_over A (fun u => 1 - x u) | A : {set 'I_T} <- enum family] = max_of_mins Rmax Rmin 1 x family.
 Proof.
-have geb_total : total (fun a b => Rleb b a) by move=> a b; exact: Rleb_total.
-have geb_trans : transitive (fun a b => Rleb b a) by move=> b a c ab bc; apply: Rleb_trans bc ab.
-have geb_anti : antisymmetric (fun a b => Rleb b a) by move=> a b; rewrite andbC => /Rleb_anti.
-have maxE a b : Rmax a b = if Rleb b a then a else b by rewrite Rmax_comm RmaxE.
-have minE a b : Rmin a b = if Rleb b a then b else a by rewrite Rmin_comm RminE.
-have -> : kth_smallest = largest (fun a b => Rleb b a) 1 x m.
-  by apply: set_nth_default; rewrite size_sort size_map size_enum_ord prednK.
-rewrite -(L2_Y_generic 1 geb_total geb_trans geb_anti maxE minE x m_gt0 m_le).
 have compl op op' I (s : seq I) (F : I -> R) : (forall a b, op' (1 - a) (1 - b) = 1 - op a b) ->
     extreme op' 0 [seq 1 - F i | i <- s] = 1 - extreme op 1 [seq F i | i <- s].
   by move=> morph; case: s => [|i s] /=; [ring | elim: s => //= j s ->].
 have min_compl a b : Rmin (1 - a) (1 - b) = 1 - Rmax a b by rewrite /Rmin /Rmax; do 2!case: Rle_dec; lra.
 have max_compl a b : Rmax (1 - a) (1 - b) = 1 - Rmin a b by rewrite /Rmin /Rmax; do 2!case: Rle_dec; lra.
-rewrite /max_min_complement /min_over (eq_map (fun A => compl _ _ _ (enum (A : {set 'I_T})) x min_compl)).
-rewrite (compl _ _ _ _ _ max_compl).
+rewrite /min_over (eq_map (fun A => compl _ _ _ (enum (A : {set 'I_T})) x min_compl)) (compl _ _ _ _ _ max_compl).
 have twice a : 1 - (1 - a) = a by ring.
 exact: twice.
+Qed.
+
+(** L2. 1 - Z_t = max{x_t, w_m}. *)
+Theorem L2_Z t : 1 - max_min_complement t = Rmax (x t) kth_smallest.
+Proof.
+rewrite kth_smallestE -(L2_Y_generic 1 geb_total geb_trans geb_anti maxE minE x m_gt0 m_le).
+exact: max_of_complements.
+Qed.
+
+(** L2, for the other threshold: 1 - max over m-subsets B of min over B of 1 - x is w_m. *)
+Theorem L2_W :
+  1 - maximum [seq min_over B (fun u => 1 - x u) | B <- enum [set B : {set 'I_T} | #|B| == m]] = kth_smallest.
+Proof.
+rewrite kth_smallestE -(L2_U_generic 1 geb_total geb_trans geb_anti maxE minE x m_gt0 m_le).
+exact: max_of_complements.
 Qed.
 
 (** w_m <= v_m when 2 m <= T + 1; under L2's hypotheses (m = T/4) this holds. *)
