@@ -10,6 +10,7 @@ import functools
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import mpmath
@@ -239,3 +240,18 @@ def true_certificates() -> dict[str, Certificate]:
         "budget with gates": toy_budget(16, Form.REPAIRED),
         "budget with curved features": quadratic_budget(),
     }
+
+
+@pytest.fixture(scope="session")
+def examples() -> SimpleNamespace:
+    """The makers of this file, for tests that vary them."""
+    return SimpleNamespace(
+        SecondOpinion=SecondOpinion,
+        collision=collision,
+        hard_gate_witness=hard_gate_witness,
+        minimum_of_two=minimum_of_two,
+        quadratic_budget=quadratic_budget,
+        random_block=random_block,
+        specialist=specialist,
+        toy_budget=toy_budget,
+    )

@@ -8,9 +8,10 @@ import re
 from typing import Any, NoReturn
 
 MAX_BYTES = 32_000_000
-MAX_ITEMS = 2_000_000  # commas and opening brackets in the file: a bound on the number of objects that JSON creates
+MAX_ITEMS = 1_000_000  # commas and opening brackets in the file: a bound on the number of objects that JSON creates
 MAX_DEPTH = 128
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+MAX_ESCAPES = 10_000
+_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 
 
 class Malformed(Exception):
@@ -38,6 +39,8 @@ def load(data: bytes) -> dict[str, Any]:
         raise Malformed(f"the file has more than {MAX_BYTES} bytes")
     if data.count(b",") + data.count(b"[") + data.count(b"{") > MAX_ITEMS:
         raise Malformed(f"the file has more than {MAX_ITEMS} entries")
+    if data.count(b"\\") > MAX_ESCAPES:
+        raise Malformed(f"the file has more than {MAX_ESCAPES} escapes in its strings")
     depth = 0
     for bracket in re.finditer(rb"[\[\]{}]", _STRING.sub(b"", data)):
         depth += 1 if bracket[0] in b"[{" else -1

@@ -16,8 +16,8 @@ from flint import arb, arb_mat, ctx, fmpq
 from checks.certificates.records import Expression
 
 MOST_BITS = 2048
-MOST_WORK = 300_000_000
-"""Unit: one multiplication in a matrix product at 64 bits, about 50 ns."""
+MOST_WORK = 200_000_000
+"""Unit: about 100 ns, a multiplication in a matrix product at 64 bits with all that goes with it."""
 MOST_RATIONAL_BITS = 60_000
 NARROW = 2.0**-20
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from flint import arb, arb_mat, fmpq_mat
+from flint import arb, arb_mat
 
 from checks.certificates import records
 from checks.certificates.records import Dense
-from checks.verify.arithmetic import Balls, Refuted, Row, Undecided, Work, ball, doubling, rational, show, text
+from checks.verify.arithmetic import Balls, Refuted, Row, Undecided, Work, ball, doubling, show, text
 from checks.verify.blocks import Block, features, head_layer, target
+from checks.verify.channels import check_rows
 
 
 def check_collision(claim: records.Collision, work: Work) -> dict[str, str]:
@@ -26,20 +27,8 @@ def check_collision(claim: records.Collision, work: Work) -> dict[str, str]:
                 if not room <= entry <= 1 - room:
                     raise Undecided(f"sequence {number}, position {position + 1}: the box leaves [0,1]")
     heads = head_layer(claim.network, work)
-    _check_rows(claim, work)
+    check_rows(claim, work)
     return doubling(claim.precision, lambda: _collide(claim, heads, Balls(work)))
-
-
-def _check_rows(claim: records.Collision, work: Work) -> None:
-    """Outputs that are not listed are affine functions of those that are: their value rows span the same space."""
-    for index, head in enumerate(claim.network.heads):
-        listed = [channel for number, channel in claim.rows if number == index]
-        if len(listed) == len(head.value):
-            continue
-        work.spend(10 * len(head.value) ** 2 * len(head.value[0]))
-        rows = [[rational(entry) for entry in row] for row in head.value]
-        if (fmpq_mat([rows[c] for c in listed]).rank() if listed else 0) != fmpq_mat(rows).rank():
-            raise Undecided(f"head {index}: the listed rows do not determine the others; list more rows")
 
 
 def _collide(claim: records.Collision, heads: Dense, numbers: Balls) -> dict[str, str]:

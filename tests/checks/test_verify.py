@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import subprocess
 import sys
@@ -11,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from types import ModuleType
+from types import SimpleNamespace
 from typing import Any
 
 import mpmath
@@ -50,17 +49,6 @@ runpy.run_module("checks.verify", run_name="__main__")
 """
 
 
-@pytest.fixture(scope="session")
-def examples() -> ModuleType:
-    """The makers of tests/conftest.py."""
-    spec = importlib.util.spec_from_file_location("certificate_examples", ROOT / "tests/conftest.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     """The checker in a process where only flint and the standard library can be imported."""
     command = [sys.executable, "-c", BLOCKER, *arguments]
@@ -91,14 +79,14 @@ def test_true_certificates_are_proved(true_certificates: dict[str, Any], kind: s
 
 @pytest.mark.parametrize("activation", ["tanh", "gelu", "relu"])
 @pytest.mark.parametrize("positional", [False, True])
-def test_collisions_of_random_blocks(examples: ModuleType, activation: str, positional: bool) -> None:
+def test_collisions_of_random_blocks(examples: SimpleNamespace, activation: str, positional: bool) -> None:
     """Catches a wrong derivative of an activation, of positions, or of several heads: Krawczyk would fail."""
     block = examples.random_block(8, [2, 1], 8, activation, 5, beta=2, positional=positional)
     assert answer(examples.collision(block)) == "PROVED"
 
 
 @pytest.mark.parametrize("radius", [Fraction(1, 2**160), Fraction(1, 2**40), Fraction(1, 2**14)])
-def test_collision_radius(examples: ModuleType, radius: Fraction) -> None:
+def test_collision_radius(examples: SimpleNamespace, radius: Fraction) -> None:
     """Catches a test of the inclusion in the wrong units: a box may be tiny or fairly wide, if it holds a zero."""
     block = examples.random_block(8, [2], 8, "tanh", 3, beta=2)
     assert answer(examples.collision(block, radius=radius)) == "PROVED"
@@ -126,7 +114,7 @@ def test_collision_with_formulas_and_huge_beta() -> None:
         assert answer(certificate) == "PROVED"
 
 
-def test_dependent_rows(examples: ModuleType) -> None:
+def test_dependent_rows(examples: SimpleNamespace) -> None:
     """Catches a checker that cannot leave out an output which the others determine, or that leaves out any."""
     block = examples.random_block(8, [2], 8, "tanh", 3, beta=2)
     certificate = examples.collision(block)
@@ -156,7 +144,7 @@ def test_dependent_rows(examples: ModuleType) -> None:
 
 @pytest.mark.parametrize("activation", ["tanh", "gelu", "relu", "identity"])
 @pytest.mark.parametrize("positional", [False, True])
-def test_attention_agrees_with_mpmath(examples: ModuleType, activation: str, positional: bool) -> None:
+def test_attention_agrees_with_mpmath(examples: SimpleNamespace, activation: str, positional: bool) -> None:
     """Catches a wrong score, weight, bias or activation in the checker's own evaluation."""
     block = examples.random_block(5, [2, 3], 6, activation, 11, beta=3, positional=positional)
     points = np.random.default_rng(2).uniform(size=(5, 1))
@@ -178,7 +166,7 @@ def test_attention_agrees_with_mpmath(examples: ModuleType, activation: str, pos
             assert got.rad() < arb(10) ** -50
 
 
-def test_derivatives_agree_with_differences(examples: ModuleType) -> None:
+def test_derivatives_agree_with_differences(examples: SimpleNamespace) -> None:
     """Catches a wrong slope in the mean value form: slopes over a small box enclose difference quotients."""
     block = examples.random_block(3, [2], 6, "gelu", 4, beta=5)
     tokens = fractions([[0], [0], [0]])
@@ -204,20 +192,20 @@ def test_derivatives_agree_with_differences(examples: ModuleType) -> None:
 
 
 @pytest.mark.parametrize(("seq_len", "beta"), [(2, 100), (2, 300), (3, 200)])
-def test_toy_specialists_by_bisection(examples: ModuleType, seq_len: int, beta: int) -> None:
+def test_toy_specialists_by_bisection(examples: SimpleNamespace, seq_len: int, beta: int) -> None:
     """Catches enclosures too wide to finish: the sharpened two-head network errs by less than 0.05 everywhere."""
     network = replace(examples.specialist(toy(seq_len), Form.SHARPENED, 2), beta=Fraction(beta))
     assert answer(writer.error_below(network, toy(seq_len), Fraction(1, 20))) == "PROVED"
 
 
-def test_bisection_is_sharp(examples: ModuleType) -> None:
+def test_bisection_is_sharp(examples: SimpleNamespace) -> None:
     """Catches a wrong constant anywhere: the minimum of two tokens is missed by exactly W(1/e)/beta = 0.278465/beta."""
     network, task = examples.minimum_of_two(Fraction(10))
     assert answer(writer.error_below(network, task, Fraction(2790, 100_000))) == "PROVED"
     assert answer(writer.error_below(network, task, Fraction(2780, 100_000))) == "REFUTED"
 
 
-def test_bisection_without_symmetry(examples: ModuleType) -> None:
+def test_bisection_without_symmetry(examples: SimpleNamespace) -> None:
     """Catches the use of the symmetry where positions matter: position 1 alone is looked at, and order is not free."""
     task = RetrievalTask("first", 1, 2, (Feature(parse_expression("x0"), (1,)),), parse_expression("z0"))
     network = examples.specialist(task, Form.SHARPENED, 1)
@@ -228,13 +216,13 @@ def test_bisection_without_symmetry(examples: ModuleType) -> None:
     assert answer(writer.error_below(both, minimum, Fraction(1, 20))) == "REFUTED"
 
 
-def test_bisection_refutes(examples: ModuleType) -> None:
+def test_bisection_refutes(examples: SimpleNamespace) -> None:
     """Catches a checker that cannot see a bound that is violated by far."""
     network = examples.specialist(toy(3), Form.SHARPENED, 2)
     assert answer(writer.error_below(network, toy(3), Fraction(1, 100))) == "REFUTED"
 
 
-def test_witness_in_balls(examples: ModuleType) -> None:
+def test_witness_in_balls(examples: SimpleNamespace) -> None:
     """Catches a witness check that works for rational networks only, or that forgets the class of beta."""
     network = examples.random_block(4, [2], 5, "gelu", 8)
     sequence = fractions([[Fraction(1, 3)]] * 4)
@@ -292,7 +280,7 @@ def test_false_hypotheses_are_noticed() -> None:
 
 @pytest.mark.parametrize("activation", ["gelu", "relu"])
 def test_fast_and_alone(
-    examples: ModuleType, tmp_path: Path, activation: str, record_property: Callable[[str, object], None]
+    examples: SimpleNamespace, tmp_path: Path, activation: str, record_property: Callable[[str, object], None]
 ) -> None:
     """Catches an import of numpy, torch or the rooms, and a checker that is too slow for the acceptance."""
     path = tmp_path / "pair.json"
@@ -308,7 +296,7 @@ def test_fast_and_alone(
     assert min(seconds) < MOST_SECONDS
 
 
-def test_exit_codes(true_certificates: dict[str, Any], examples: ModuleType, tmp_path: Path) -> None:
+def test_exit_codes(true_certificates: dict[str, Any], examples: SimpleNamespace, tmp_path: Path) -> None:
     """Catches a wrong exit code, and a worst one that gets lost among several files."""
     good, false, damaged = tmp_path / "good.json", tmp_path / "false.json", tmp_path / "damaged.json"
     writer.write(good, true_certificates["counterexample"])
