@@ -185,3 +185,61 @@ congr (1 - maximum _ - Rmax 0 (1 - maximum _ - maximum _)); apply/eq_in_map => B
 - by move=> Bm; exact: (entryE false).
 - by move=> /andP[_ Bm]; exact: (entryE true).
 Qed.
+
+(** ** Where N9 is sharp: the triangle, three pairs out of three points *)
+
+Section Triangle.
+Local Close Scope R_scope.
+Variables (T : nat) (a b c : 'I_T).
+
+Definition triangle (i : 'I_3) : {set 'I_T} := tnth [tuple [set a; b]; [set b; c]; [set c; a]] i.
+
+Lemma triangle_not_two_colourable : not_two_colourable triangle.
+Proof.
+have pair (u w : 'I_T) B : monochromatic [set u; w] B = (u \in B) && (w \in B) || (u \notin B) && (w \notin B).
+  by rewrite /monochromatic !subUset !sub1set !inE.
+move=> B; case aB: (a \in B); case bB: (b \in B); case cB: (c \in B).
+- by exists (inord 0); rewrite /triangle (tnth_nth set0) inordK //= pair aB bB.
+- by exists (inord 0); rewrite /triangle (tnth_nth set0) inordK //= pair aB bB.
+- by exists (inord 2); rewrite /triangle (tnth_nth set0) inordK //= pair aB cB.
+- by exists (inord 1); rewrite /triangle (tnth_nth set0) inordK //= pair bB cB.
+- by exists (inord 1); rewrite /triangle (tnth_nth set0) inordK //= pair bB cB.
+- by exists (inord 2); rewrite /triangle (tnth_nth set0) inordK //= pair aB cB.
+- by exists (inord 0); rewrite /triangle (tnth_nth set0) inordK //= pair aB bB.
+- by exists (inord 0); rewrite /triangle (tnth_nth set0) inordK //= pair aB bB.
+Qed.
+
+Lemma card_triangle i : a != b -> b != c -> c != a -> #|triangle i| = 2%N.
+Proof.
+by move=> ab bc ca; rewrite /triangle (tnth_nth set0); case: i => -[|[|[|//]]] ? /=; rewrite cards2 ?ab ?bc ?ca.
+Qed.
+
+End Triangle.
+
+(** The balanced bound D >= C(T, h) / (2 C(T-m, h-m)), h = floor(T/2), is false for odd T: three pairs out of five
+    points have no 2-colouring. *)
+Theorem N9_balanced_odd_false : ~ forall (T D m : nat) (S : 'I_D -> {set 'I_T}), (forall i, (m <= #|S i|)%N) -> not_two_colourable S ->
+  (m <= T./2)%N -> ('C(T, T./2) <= 2 * D * 'C(T - m, T./2 - m))%N.
+Proof.
+move=> /(_ 5%N 3%N 2%N (triangle (inord 0) (inord 1) (inord 2))) wrong.
+have // : ('C(5, 2) <= 2 * 3 * 'C(5 - 2, 2 - 2))%N.
+apply: wrong => // [i|]; last exact: triangle_not_two_colourable.
+by rewrite card_triangle // -val_eqE /= !inordK.
+Qed.
+
+(** "If all |S_i| > T/2 no D suffices" is false for odd T: three pairs out of three points have no 2-colouring, *)
+Theorem N9_half_false : ~ forall (T D : nat) (S : 'I_D -> {set 'I_T}), (forall i, (T < 2 * #|S i|)%N) -> ~ not_two_colourable S.
+Proof.
+move=> /(_ 3%N 3%N (triangle (inord 0) (inord 1) (inord 2))) wrong.
+apply: wrong => [i|]; last exact: triangle_not_two_colourable.
+by rewrite card_triangle // -val_eqE /= !inordK.
+Qed.
+
+(** and by N10 retrieval over the pairs of three points recovers a token exactly. *)
+Theorem N9_half_retrieval_false : ~ forall (T D : nat) (f : 'I_D -> R -> R) (S : 'I_D -> {set 'I_T}) (F0 : {ffun 'I_D -> R} -> R) t,
+  (forall i, (T < 2 * #|S i|)%N) -> exists X, 1 / 2 <= Rabs (retrieval f S F0 X - X t).
+Proof.
+have [D [f [S [F0 [card_S exact_task]]]]] := @N10_retrieval 3 2 ord0 isT isT.
+move=> /(_ 3%N D f S F0 ord0) wrong; have [|X] := wrong; first by move=> i; rewrite card_S.
+by rewrite exact_task Rminus_diag_eq // Rabs_R0; lra.
+Qed.

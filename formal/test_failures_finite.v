@@ -69,34 +69,7 @@ move: (kth_largest 2 x) (kth_smallest 2 x) v_le w_ge => v w v_le w_ge; rewrite -
 by rewrite /Rmax /Rmin; do ?case: Rle_dec; lra.
 Qed.
 
-(** ** N9: the triangle, three pairs out of three points *)
-
-Section Triangle.
-Variables (T : nat) (a b c : 'I_T).
-
-Definition triangle (i : 'I_3) : {set 'I_T} := tnth [tuple [set a; b]; [set b; c]; [set c; a]] i.
-
-Lemma triangle_not_two_colourable : not_two_colourable triangle.
-Proof.
-have pair (u w : 'I_T) B : monochromatic [set u; w] B = (u \in B) && (w \in B) || (u \notin B) && (w \notin B).
-  by rewrite /monochromatic !subUset !sub1set !inE.
-move=> B; case aB: (a \in B); case bB: (b \in B); case cB: (c \in B).
-- by exists (inord 0); rewrite /triangle (tnth_nth set0) inordK //= pair aB bB.
-- by exists (inord 0); rewrite /triangle (tnth_nth set0) inordK //= pair aB bB.
-- by exists (inord 2); rewrite /triangle (tnth_nth set0) inordK //= pair aB cB.
-- by exists (inord 1); rewrite /triangle (tnth_nth set0) inordK //= pair bB cB.
-- by exists (inord 1); rewrite /triangle (tnth_nth set0) inordK //= pair bB cB.
-- by exists (inord 2); rewrite /triangle (tnth_nth set0) inordK //= pair aB cB.
-- by exists (inord 0); rewrite /triangle (tnth_nth set0) inordK //= pair aB bB.
-- by exists (inord 0); rewrite /triangle (tnth_nth set0) inordK //= pair aB bB.
-Qed.
-
-Lemma card_triangle i : a != b -> b != c -> c != a -> #|triangle i| = 2%N.
-Proof.
-by move=> ab bc ca; rewrite /triangle (tnth_nth set0); case: i => -[|[|[|//]]] ? /=; rewrite cards2 ?ab ?bc ?ca.
-Qed.
-
-End Triangle.
+(** ** N9 *)
 
 (** D >= 2^m in place of 2^(m-1). *)
 Goal ~ forall (T D m : nat) (S : 'I_D -> {set 'I_T}),
@@ -106,33 +79,6 @@ move=> /(_ 3%N 3%N 2%N (triangle (inord 0) (inord 1) (inord 2))) wrong.
 have // : (2 ^ 2 <= 3)%N.
 apply: wrong => [i|]; last exact: triangle_not_two_colourable.
 by rewrite card_triangle // -val_eqE /= !inordK.
-Qed.
-
-(** The balanced bound D >= C(T, h) / (2 C(T-m, h-m)), h = floor(T/2), for odd T: three pairs out of five points. *)
-Goal ~ forall (T D m : nat) (S : 'I_D -> {set 'I_T}), (forall i, (m <= #|S i|)%N) -> not_two_colourable S ->
-  (m <= T./2)%N -> ('C(T, T./2) <= 2 * D * 'C(T - m, T./2 - m))%N.
-Proof.
-move=> /(_ 5%N 3%N 2%N (triangle (inord 0) (inord 1) (inord 2))) wrong.
-have // : ('C(5, 2) <= 2 * 3 * 'C(5 - 2, 2 - 2))%N.
-apply: wrong => // [i|]; last exact: triangle_not_two_colourable.
-by rewrite card_triangle // -val_eqE /= !inordK.
-Qed.
-
-(** "If all |S_i| > T/2 no D suffices", for odd T: three pairs out of three points. *)
-Goal ~ forall (T D : nat) (S : 'I_D -> {set 'I_T}), (forall i, (T < 2 * #|S i|)%N) -> ~ not_two_colourable S.
-Proof.
-move=> /(_ 3%N 3%N (triangle (inord 0) (inord 1) (inord 2))) wrong.
-apply: wrong => [i|]; last exact: triangle_not_two_colourable.
-by rewrite card_triangle // -val_eqE /= !inordK.
-Qed.
-
-(** The same for the retrieval tasks themselves: the pairs of three points (N10). *)
-Goal ~ forall (T D : nat) (f : 'I_D -> R -> R) (S : 'I_D -> {set 'I_T}) (F0 : {ffun 'I_D -> R} -> R) t,
-  (forall i, (T < 2 * #|S i|)%N) -> exists X, 1 / 2 <= Rabs (retrieval f S F0 X - X t).
-Proof.
-have [D [f [S [F0 [card_S exact_task]]]]] := @N10_retrieval 3 2 ord0 isT isT.
-move=> /(_ 3%N D f S F0 ord0) wrong; have [|X] := wrong; first by move=> i; rewrite card_S.
-by rewrite exact_task Rminus_diag_eq // Rabs_R0; lra.
 Qed.
 
 (** ** L9, N12 *)
@@ -175,21 +121,4 @@ move=> /(_ _ _ adder (fun=> 1) (fun=> 0) 1 adder_ok Rle_0_1) wrong.
 have : Rabs (read adder (fun=> 1) - read adder (fun=> 0)) <= INR 1 * 1.
   by apply: wrong => e; rewrite Rminus_0_r Rabs_R1; exact: Rle_refl.
 by rewrite !read_adder Rabs_pos_eq /=; lra.
-Qed.
-
-(** Values bounded by 1, as T2.2-V has it: one head of dimension 2, a unit vector (3/5, 4/5), W_V of ones. *)
-Goal ~ forall (Token : Type) (T s n : nat) (A : block Token T s n) i c x t,
-  block_constraints A -> Rabs (value A i c x t) <= 1.
-Proof.
-pose A := {| encode := fun (_ : unit) (_ : 'I_1) (e : coordinate 1 2) => if e.2 == ord0 then 3 / 5 else 4 / 5;
-  class_token := fun=> 0; beta := 1; W_Q := fun _ _ _ => 0; W_K := fun _ _ _ => 0; W_V := fun _ _ _ => 1;
-  W_O := fun _ _ => 1 |}.
-move=> /(_ _ _ _ _ A ord0 ord0 tt ord0) wrong.
-have sum2 (F : coordinate 1 2 -> R) : \Sum_e F e = F (ord0, ord0) + F (ord0, ord_max).
-  rewrite (eq_bigr (fun e => F (e.1, e.2))) => [|[] //].
-  rewrite -(pair_bigA _ (fun i c => F (i, c))) big_ord_recl big_ord0 !big_ord_recl big_ord0 /= !Rplus_0_r.
-  by congr (_ + F (_, _)); apply: val_inj.
-have : Rabs (value A ord0 ord0 tt ord0) <= 1.
-  apply: wrong; split=> [x t|i c e|e a]; rewrite ?sum2 /= ?Rabs_R1; lra.
-by rewrite /value sum2 /= Rabs_pos_eq; lra.
 Qed.
