@@ -8,6 +8,7 @@ has a zero in X (Brouwer). The targets are enclosed over all of X, so the gap ho
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
@@ -20,10 +21,11 @@ from checks import balls
 from checks.balls import BALLS, Ball
 from checks.jets import gelu_slope
 from constructions.adversary.forward import Forward, seeded
-from constructions.adversary.pairs import Array, PairProblem
+from constructions.adversary.pairs import Array, folded, kinks, outputs_and_jacobian
+from constructions.adversary.pieces import output_spans, spanning_rows
 from constructions.arithmetic import ExactArray
 from constructions.evaluate import attention, target
-from constructions.network import Network
+from constructions.network import Network, Perceptron
 from constructions.task import RetrievalTask
 from theory.errors import InvalidInput, NotFinite
 from theory.ledger import Undecided
@@ -32,6 +34,7 @@ FIRST_BITS, MOST_BITS = 192, 1536
 FIXED_BITS = 40  # the exact coordinates are rounded to multiples of 2^-40: short certificates
 GAP_BITS = 40
 LEAST_ROOM = 1e-4  # a free coordinate keeps at least this distance from the boundary of the cube and from kinks
+ON_KINK = 1e-7  # a token this near to a kink was put there by the search
 MAX_NEWTON = 12
 
 
@@ -62,14 +65,18 @@ def prove(network: Network, task: RetrievalTask, first: Array, second: Array) ->
     targets differ by at least `Collision.gap` (so every read-out errs by half of it somewhere). Arithmetic: balls.
     Undecided if no well-conditioned choice of free coordinates exists, Newton does not converge, or the gap is not
     positive; a pair that is far from a collision ends there.
+
+    Raises:
+        InvalidInput: sequences of the wrong shape or outside the cube.
     """
     for name, sequence in (("first", first), ("second", second)):
         wanted = (network.seq_len, network.token_dim)
         if sequence.shape != wanted or not (sequence.min() >= 0 and sequence.max() <= 1):
             raise InvalidInput.about(name, sequence.shape, f"shape {wanted}, entries in [0, 1]", "clip the tokens")
-    rows = independent_rows(network)
-    guess = np.round(np.stack([first, second]) * 2.0**FIXED_BITS) / 2.0**FIXED_BITS
-    places = choose_free(network, task, guess, rows)
+    guess = np.round(off_kinks(network, np.stack([first, second])) * 2.0**FIXED_BITS) / 2.0**FIXED_BITS
+    weighted = _weighted_jacobian(network, guess)
+    rows = _independent_rows(network, guess, weighted)
+    places = _choose_free(weighted[_channels(network, rows)], guess)
     if isinstance(places, Undecided):
         return places
     bits, reason = FIRST_BITS, ""
@@ -85,51 +92,82 @@ def prove(network: Network, task: RetrievalTask, first: Array, second: Array) ->
     return Undecided(f"{reason} (up to {MOST_BITS} bits)", "another start of the search")
 
 
-def independent_rows(network: Network) -> tuple[tuple[int, int], ...]:
-    """The (head, value channel) pairs whose outputs determine all others: per head a basis of the exact value rows.
+def off_kinks(network: Network, pair: Array) -> Array:
+    """Tokens that lie on a kink of a relu encoder (up to rounding), moved to a side where other tokens are.
 
-    If row c of a head's value matrix is a combination of others, so is its output up to a constant (softmax weights
-    sum to one). Arithmetic: exact.
+    Fewer pieces in use mean fewer independent outputs, hence fewer equations to satisfy.
     """
-    chosen = []
-    for number, head in enumerate(network.heads):
-        basis: list[tuple[int, list[Fraction]]] = []  # (pivot column, reduced row)
-        for channel, row in enumerate(head.value):
-            rest = [Fraction(entry) for entry in row]
-            for pivot, other in basis:
-                factor = rest[pivot] / other[pivot]
-                rest = [a - factor * b for a, b in zip(rest, other, strict=True)] if factor else rest
-            pivots = [column for column, entry in enumerate(rest) if entry]
-            if pivots:
-                basis.append((pivots[0], rest))
-                chosen.append((number, channel))
+    distance, normal = kinks(network, pair, pair)
+    if not distance.shape[-1]:
+        return pair
+    steepness = np.abs(normal).sum(axis=-1)
+    near = (distance <= ON_KINK * steepness) & (steepness > 0)
+    clear = ~near.any(axis=-1)
+    side = _signs(network, pair)
+    used = {tuple(pattern) for pattern in side[clear]}
+    moved = pair.copy()
+    for s, t in np.argwhere(~clear):
+        for direction in (1, -1):
+            push = direction * 2 * ON_KINK * np.sign(normal[s, t, near[s, t]]).sum(axis=0).clip(-1, 1)
+            candidate = (pair[s, t] + push).clip(0, 1)
+            if tuple(_signs(network, candidate)) in used:
+                moved[s, t] = candidate
+                break
+    return moved
+
+
+def _signs(network: Network, tokens: Array) -> Array:
+    assert isinstance(network.encoder, Perceptron)
+    first = network.encoder.layers[0]
+    return np.asarray(tokens @ np.asarray(first.weight, float).T + np.asarray(first.bias, float) > 0)
+
+
+def _channels(network: Network, rows: Sequence[tuple[int, int]]) -> list[int]:
+    starts = np.cumsum([0, *(len(head.value) for head in network.heads)])
+    return [int(starts[head]) + channel for head, channel in rows]
+
+
+def _weighted_jacobian(network: Network, pair: Array) -> Array:
+    """Jacobian (outputs, 2 T d) of the equations, columns weighted by the room to the boundary and to relu kinks."""
+    network = folded(network)
+    jacobian = outputs_and_jacobian(network, pair)[1]
+    room = np.minimum(pair, 1 - pair)
+    distance, normal = kinks(network, pair, pair)
+    if distance.shape[-1]:
+        steepness = np.abs(normal).sum(axis=-1)
+        room = np.minimum(room, np.where(steepness > 0, distance / np.maximum(steepness, 1e-300), 1).min(-1)[..., None])
+    weight = np.where(room < LEAST_ROOM, 0, room).reshape(-1)
+    return np.asarray(np.concatenate([jacobian[0], -jacobian[1]], axis=1) * weight)
+
+
+def _independent_rows(network: Network, pair: Array, weighted: Array) -> tuple[tuple[int, int], ...]:
+    """The (head, value channel) of the equations: per head the channels that span all, best conditioned first."""
+    reach = np.full(pair.shape, Fraction(0), dtype=object)
+    tokens = np.vectorize(Fraction, otypes=[object])(pair)
+    chosen: list[tuple[int, int]] = []
+    for number, span in enumerate(output_spans(network, tokens, reach)):
+        channels = _channels(network, [(number, channel) for channel in range(len(span))])
+        order = [int(entry) for entry in qr(weighted[channels].T, mode="r", pivoting=True)[1]]
+        chosen += [(number, channel) for channel in sorted(spanning_rows(span, order))]
     return tuple(chosen)
 
 
-def choose_free(
-    network: Network, task: RetrievalTask, pair: Array, rows: tuple[tuple[int, int], ...]
-) -> tuple[tuple[int, int, int], ...] | Undecided:
-    """k coordinates (sequence, token, axis; from 0) of a pair (2, T, d) on which the equations depend most strongly.
+def _determine_all(rows: Sequence[tuple[int, int]], spans: Sequence[Sequence[list[Fraction]]]) -> bool:
+    """Whether the listed channels of each head have the rank of all (exact)."""
+    for number, span in enumerate(spans):
+        listed = [channel for head, channel in rows if head == number]
+        if len(spanning_rows(span, listed)) != len(spanning_rows(span, list(range(len(span))))):
+            return False
+    return True
 
-    Column-pivoted QR of the Jacobian, columns weighted by the room to the boundary of the cube and to relu kinks.
-    """
-    generator = np.random.default_rng(0)
-    problem = PairProblem(network, task, generator)
-    seen = problem.observe(pair, generator)
-    room = np.minimum(pair, 1 - pair)
-    if seen.kink_distance.shape[-1]:
-        steepness = np.abs(seen.kink_normal).sum(axis=-1)
-        distance = np.where(steepness > 0, seen.kink_distance / np.where(steepness > 0, steepness, 1), 1.0)
-        room = np.minimum(room, np.maximum(distance.min(axis=-1), 0)[..., None])
-    weight = np.where(room < LEAST_ROOM, 0, room).reshape(-1)
-    equations = np.concatenate([seen.jacobian[0], -seen.jacobian[1]], axis=1) * weight
-    if len(equations) < len(rows) or min(len(rows), np.count_nonzero(weight)) < len(rows):
-        found = min(len(equations), np.count_nonzero(weight))
-        return Undecided(
-            f"{len(rows)} equations, but only {found} directions or free coordinates.",
-            "a pair with more tokens off the boundary; channels that coincide on the cube need a smaller head",
-        )
-    order = qr(equations, mode="r", pivoting=True)[1][: len(rows)]
+
+def _choose_free(equations: Array, pair: Array) -> tuple[tuple[int, int, int], ...] | Undecided:
+    """k coordinates (sequence, token, axis; from 0) on which the k equations depend best: column-pivoted QR."""
+    count = len(equations)
+    if np.count_nonzero(np.abs(equations).max(axis=0)) < count:
+        return Undecided(f"{count} equations, but fewer coordinates with room to move.", "another pair")
+    directions = np.linalg.svd(equations, full_matrices=False)[2]  # the scale of the equations does not matter
+    order = qr(directions, mode="r", pivoting=True)[1][:count]
     return tuple((int(s), int(t), int(c)) for s, t, c in zip(*np.unravel_index(order, pair.shape), strict=True))
 
 
@@ -147,8 +185,7 @@ class _Attempt:
     ) -> None:
         self.network, self.task, self.places, self.rows, self.bits = network, task, places, rows, bits
         self.index = tuple(np.array(column) for column in zip(*places, strict=True))
-        starts = np.cumsum([0, *(len(head.value) for head in network.heads)])
-        self.channels = [int(starts[head]) + channel for head, channel in rows]
+        self.channels = _channels(network, rows)
         self.tokens = BALLS.asarray(guess)
 
     def run(self) -> Collision | Undecided:
@@ -167,6 +204,10 @@ class _Attempt:
             self.tokens[self.index] = _middles(self.tokens[self.index] - step)
         exact = self._rounded()
         radius = Fraction(2) ** (-(self.bits // 2) + 8)
+        reach = np.full(exact.shape, Fraction(0), dtype=object)
+        reach[self.index] = radius
+        if not _determine_all(self.rows, output_spans(self.network, exact, reach)):
+            return Undecided("The equations do not determine all outputs.", "a pair whose tokens are off the kinks")
         if not all(radius <= exact[place] <= 1 - radius for place in self.places):
             return Undecided("A free coordinate left the cube.", "a pair with more room to the boundary")
         return self._krawczyk(exact, radius, inverse)

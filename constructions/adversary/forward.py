@@ -50,10 +50,10 @@ class Dual:
         return Dual(-self.value, -self.tangent)
 
     def __sub__(self, other: Any) -> Dual:
-        return self + (-other)
+        return self.__add__(-other)
 
     def __rsub__(self, other: Any) -> Dual:
-        return -self + other
+        return self.__neg__().__add__(other)
 
     __radd__ = __add__
     __rmul__ = __mul__

@@ -76,8 +76,8 @@ class PairProblem:
 
     def outputs_and_jacobian(self, tokens: Array) -> tuple[Array, Array]:
         """Whitened outputs (B, k) and Jacobian (B, k, T d) of sequences (B, T, d)."""
-        result = attention(self.network, seeded(tokens, 0.0, 1.0), FORWARD64)
-        return result.value @ self.whitening.T, np.moveaxis(result.tangent @ self.whitening.T, 0, 2)
+        outputs, jacobian = outputs_and_jacobian(self.network, tokens)
+        return outputs @ self.whitening.T, self.whitening @ jacobian
 
     def merit_terms(self, pair: Array) -> tuple[float, Array]:
         """Gap and whitened difference of a pair (2, T, d), without derivatives."""
@@ -93,8 +93,8 @@ class PairProblem:
         features, slopes = feature_table(self.task, pair)
         minima = features.min(axis=-1)
         targets, outer_gradient = outer_map(self.task, minima)
-        kinks = self._kinks(pair, nudged)
-        return Observation(outputs, jacobian, features, slopes, minima, targets, outer_gradient, *kinks)
+        distance, normal = kinks(self.network, pair, nudged)
+        return Observation(outputs, jacobian, features, slopes, minima, targets, outer_gradient, distance, normal)
 
     @property
     def positional(self) -> bool:
@@ -122,6 +122,25 @@ def encoded_heads(network: Network, tokens: Array) -> list[tuple[Array, Array]]:
     """Scores (B, T) and values (B, T, v) of every head of a `folded` network at sequences (B, T, d)."""
     encoded = apply_map(network.encoder, tokens, FLOAT64)
     return [(encoded @ head.key[0], encoded @ head.value.T + head.value_bias) for head in network.heads]
+
+
+def outputs_and_jacobian(network: Network, tokens: Array) -> tuple[Array, Array]:
+    """Attention outputs (B, k) and Jacobian (B, k, T d) of sequences (B, T, d), in float64."""
+    result = attention(network, seeded(tokens, 0.0, 1.0), FORWARD64)
+    return result.value, np.moveaxis(result.tangent, 0, 2)
+
+
+def kinks(network: Network, tokens: Array, nudged: Array) -> tuple[Array, Array]:
+    """Relu units of the first layer: distance to the kink (B, T, N) from the side of ``nudged``, normal (B, T, N, d).
+
+    The distance is the unit's argument, positive on the nudged side; the normal its gradient. N = 0 without relu.
+    """
+    batch, seq_len, token_dim = tokens.shape
+    if not isinstance(network.encoder, Perceptron) or network.encoder.layers[0].activation != "relu":
+        return np.empty((batch, seq_len, 0)), np.empty((batch, seq_len, 0, token_dim))
+    first = network.encoder.layers[0]
+    side = np.sign(nudged @ first.weight.T + first.bias)
+    return side * (tokens @ first.weight.T + first.bias), side[..., None] * first.weight
 
 
 def feature_table(task: RetrievalTask, tokens: Array) -> tuple[Array, Array]:

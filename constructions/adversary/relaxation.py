@@ -63,7 +63,7 @@ class Relaxation:
             rows += [weights[None], (weights[:, None] * (table - table.mean(axis=0))).T]
         stacked = np.concatenate(rows)
         scale = np.abs(stacked).max(axis=1, keepdims=True)
-        return stacked[scale[:, 0] > 0] / scale[scale[:, 0] > 0]
+        return np.asarray(stacked[scale[:, 0] > 0] / scale[scale[:, 0] > 0])
 
     def draw(self) -> tuple[float, Array] | None:
         """A promised gap and a start (2, T, d) that nearly meets the equations; None if nothing was feasible."""
@@ -96,11 +96,11 @@ class Relaxation:
         for sign in (1, -1):
             allowed = np.ones((len(self.groups), len(self.pool)), dtype=bool)
             for i in np.flatnonzero(self.signs == sign):
-                for g in self._holders(i):
+                for g in self._holders(int(i)):
                     allowed[g] &= self.features[i] >= larger[i]
             required = []
             for i in np.flatnonzero(self.signs == -sign):
-                holders = self._holders(i)
+                holders = self._holders(int(i))
                 g = holders[int(self.generator.integers(len(holders)))]
                 distance = np.where(
                     allowed[g] & (self.features[i] <= smaller[i] + 1e-9), smaller[i] - self.features[i], np.inf
@@ -135,7 +135,8 @@ class Relaxation:
             ]
         )
         right = np.concatenate([np.zeros(len(column)), counts, np.zeros(groups)])
-        rows, columns, entries, limits = [], [], [], []
+        rows, columns, entries = [], [], []
+        limits: list[float] = []
         for number, demand in enumerate((first, second)):
             for row, (g, token) in enumerate(demand.required, start=len(limits)):
                 rows += [row, row, row]
