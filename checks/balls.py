@@ -44,11 +44,7 @@ rises to a positive value at sqrt 2, then falls to 1: exactly one sign change. A
 
 @contextmanager
 def precision(bits: int) -> Iterator[None]:
-    """Work with ``bits`` bits of precision inside the block; the former precision is restored whatever happens.
-
-    Raises:
-        InvalidInput: bits outside [24, 10^6].
-    """
+    """Work with ``bits`` bits (24 to 10^6) of precision inside the block; the former precision is always restored."""
     if not MIN_BITS <= bits <= MAX_BITS:
         raise InvalidInput.about("bits", bits, f"{MIN_BITS} <= bits <= {MAX_BITS}", "for example 128")
     before = flint.ctx.prec
@@ -60,15 +56,7 @@ def precision(bits: int) -> Iterator[None]:
 
 
 def decide(function: Callable[[], Verdict], start_bits: int = 64, most_bits: int = 4096) -> Verdict:
-    """Run ``function`` at doubling precision until it decides; a `NotFinite` inside counts as undecided.
-
-    >>> from theory.ledger import Proved, Undecided
-    >>> def compare():
-    ...     above = surely_below(exp(exact(1)), exact("2.7182818284590452353602875"))
-    ...     return Proved() if above else Undecided("too close", "more bits")
-    >>> decide(compare).label
-    'PROVED'
-    """
+    """Run ``function`` at doubling precision until it decides; a `NotFinite` inside counts as undecided."""
     bits, last = start_bits, "nothing was tried"
     while bits <= most_bits:
         try:
