@@ -44,8 +44,9 @@ def attack(network: Network, task: RetrievalTask, seed: int, budget_seconds: flo
             tokens.requires_grad_(True)
             errors = (evaluate(network, tokens, arithmetic)[..., 0] - target(task, tokens, arithmetic)).abs()
             (slope,) = torch.autograd.grad(errors.sum(), tokens)
+            tokens, errors = tokens.detach(), errors.detach()
             largest = int(errors.argmax())
             if float(errors[largest]) > error:
-                best, error = tokens[largest].detach().numpy().copy(), float(errors[largest])
-            tokens = (tokens.detach() + float(step) * slope.sign()).clamp(0, 1)
+                best, error = tokens[largest].numpy().copy(), float(errors[largest])
+            tokens = (tokens + float(step) * slope.sign()).clamp(0, 1)
     return Attack(fractions(best.tolist()), error)
