@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from checks import balls, enclose
-from checks.covering import CoveringHead, NotReadable, Reading, read_covering
+from checks.covering import Covering, CoveringHead, NotReadable, Reading, read_covering
 from checks.curves import enclosed_curve
 from checks.intervals import Interval
 from checks.jets import EXACT_SCALARS, differentiate
@@ -111,9 +111,10 @@ def certify(network: Network, task: RetrievalTask, eps: Fraction) -> Report:
 
 def budget_terms(network: Network, task: RetrievalTask) -> tuple[Term, ...]:
     """The terms whose sum bounds ``sup |network - H|``; raises NotReadable or InvalidInput where none is known."""
-    found = retrievals(network, task)
+    covering = _read(network, task)
+    found = [retrieval(head, network, task, index) for index, head in enumerate(covering.heads)]
     ranges = [item.range for item in found]
-    outer = readout_error(network, task)
+    outer = _readout_error(covering, task, ranges)
     features = [feature_range(feature.expression, task.token_dim) for feature in task.features]
     boxes = [Interval(min(a[0], b[0]), max(a[1], b[1])) for a, b in zip(ranges, features, strict=True)]
     weights = outer_weights(task.outer, boxes, [item.total for item in found])
@@ -128,16 +129,25 @@ def budget_terms(network: Network, task: RetrievalTask) -> tuple[Term, ...]:
 
 def retrievals(network: Network, task: RetrievalTask) -> list[Retrieval]:
     """How far each head may be from the minimum of its feature; raises NotReadable or InvalidInput."""
-    covering = read_covering(network)
-    if len(covering.heads) != task.num_targets:
-        raise NotReadable.because(f"{len(covering.heads)} heads for {task.num_targets} features")
-    return [retrieval(head, network, task, index) for index, head in enumerate(covering.heads)]
+    return [retrieval(head, network, task, index) for index, head in enumerate(_read(network, task).heads)]
 
 
 def readout_error(network: Network, task: RetrievalTask) -> Fraction:
     """Upper bound of ``|Phi - F_0|`` wherever the heads may lead; raises as `retrievals`."""
-    ranges = [item.range for item in retrievals(network, task)]
-    return _largest(difference(read_covering(network).readout, _outer_sum(task), ranges, enclosed_curve))
+    return _readout_error(_read(network, task), task, [item.range for item in retrievals(network, task)])
+
+
+def _read(network: Network, task: RetrievalTask) -> Covering:
+    covering = read_covering(network)
+    if len(covering.heads) != task.num_targets:
+        raise NotReadable.because(f"{len(covering.heads)} heads for {task.num_targets} features")
+    return covering
+
+
+def _readout_error(covering: Covering, task: RetrievalTask, ranges: Sequence[Ends]) -> Fraction:
+    parts = ridge_sum(task.outer, [f"z{index}" for index in range(task.num_targets)])
+    low, high = difference(covering.readout, parts, ranges, enclosed_curve)
+    return max(-low, high)
 
 
 def retrieval(head: CoveringHead, network: Network, task: RetrievalTask, index: int) -> Retrieval:
@@ -145,10 +155,12 @@ def retrieval(head: CoveringHead, network: Network, task: RetrievalTask, index: 
     inside, all_positions = task.features[index].positions, everywhere(task.seq_len)
     outside = sorted(set(all_positions) - set(inside))
     feature = _Feature.of(task, index)
-    values, penalties = feature.inner_range(head.value.inner), feature.inner_range(head.penalty.inner)
-    mismatches = range_of(head.mismatch.inner, [UNIT] * task.token_dim)
+    inner = feature.against(head.value.inner)
+    same = head.penalty.inner == head.value.inner
+    values, penalties = inner.range, (inner if same else feature.against(head.penalty.inner)).range
+    mismatches = range_of(head.mismatch.inner, feature.box)
     value, penalty = head.value.range_at(inside, values), head.penalty.range_at(inside, penalties)
-    error = feature.error(head.value)
+    error = feature.error(head.value, inner)
     spread = _width(head.mismatch.range_at(inside, mismatches))
     gap = softmin_gap_upper(len(inside), network.beta)
     if not outside:
@@ -161,6 +173,14 @@ def retrieval(head: CoveringHead, network: Network, task: RetrievalTask, index: 
     spread_all = _width(head.mismatch.range_at(all_positions, mismatches))
     covered = Retrieval(error, softmin_gap_upper(task.seq_len, network.beta), "N3", spread_all, below, whole)
     return min(gated, covered, key=lambda item: item.total)
+
+
+@dataclass(frozen=True)
+class _Inner:
+    """Over the cube: bounds of a number p(x) inside the encoder, and of p - f."""
+
+    range: Ends
+    off: Ends
 
 
 @dataclass(frozen=True)
@@ -179,17 +199,16 @@ class _Feature:
         parts = ridge_sum(feature.expression, names)
         return cls(parts, feature_range(feature.expression, task.token_dim), feature.positions, (UNIT,) * len(names))
 
-    def inner_range(self, inner: Neurons) -> Ends:
-        """Bounds of p: by its own kinks, and as f + (p - f)."""
+    def against(self, inner: Neurons) -> _Inner:
+        """Compare p with f: p is bounded by its own kinks, and as f + (p - f)."""
         own, off = range_of(inner, self.box), difference(inner, self.parts, self.box, enclosed_curve)
-        return max(own[0], self.range[0] + off[0]), min(own[1], self.range[1] + off[1])
+        return _Inner((max(own[0], self.range[0] + off[0]), min(own[1], self.range[1] + off[1])), off)
 
-    def error(self, value: Reading) -> Fraction:
+    def error(self, value: Reading, inner: _Inner) -> Fraction:
         """Upper bound of ``|value(x, t) - f(x)|`` over the cube and t in S."""
         # value = psi_t(p), p in [p0, p1], p - f in [e0, e1], f in [f0, f1]. For given p the error psi(p) - f lies
         # between psi(p) - min(f1, p - e0) and psi(p) - max(f0, p - e1): piecewise linear in p, so extreme at breaks.
-        (p0, p1), (f0, f1) = self.inner_range(value.inner), self.range
-        e0, e1 = difference(value.inner, self.parts, self.box, enclosed_curve)
+        (p0, p1), (e0, e1), (f0, f1) = inner.range, inner.off, self.range
         worst = ZERO
         for outer in value.distinct(self.positions):
             psi = outer.on((p0, p1))
@@ -254,13 +273,5 @@ def _halve(box: list[Interval]) -> list[list[Interval]]:
     return [left, right]
 
 
-def _outer_sum(task: RetrievalTask) -> RidgeSum:
-    return ridge_sum(task.outer, [f"z{index}" for index in range(task.num_targets)])
-
-
 def _width(ends: Ends) -> Fraction:
     return ends[1] - ends[0]
-
-
-def _largest(ends: Ends) -> Fraction:
-    return max(abs(ends[0]), abs(ends[1]))

@@ -126,8 +126,9 @@ def read_encoder(encoder: Map, seq_len: int, functional: ExactArray, offset: Fra
         raise NotReadable.because("the encoder's layers are not relu, ..., relu, identity")
     if inner[0].bias.ndim == 2:
         raise NotReadable.because("the encoder's first layer depends on the position")
-    row = functional @ _exact(last.weight)
-    constants = _exact(last.bias) @ functional + offset
+    used = np.flatnonzero(functional)
+    row = functional[used] @ _exact(last.weight)[used]
+    constants = _exact(last.bias)[..., used] @ functional[used] + offset
     if len(inner) == 1:
         return Reading(_neurons(inner[0], row), _shared(_rows(constants, seq_len), lambda c: Outer(Fraction(1), c)))
     active = [index for index, entry in enumerate(row) if entry]

@@ -158,7 +158,9 @@ def interpolate(
     share = delta if all(exact) and isinstance(curve, PolynomialCurve) else delta * (1 - ROUNDING_SHARE)
     points, cell_error = [anchors[0]], Fraction(0)
     for left, right in pairwise(anchors):
-        cells = min(_equal_cells(curve, left, right, share), _adapted_cells(curve, left, right, share), key=len)
+        cells = _equal_cells(curve, left, right, share)
+        if len(cells) > 1 and not _is_quadratic(curve):
+            cells = min(cells, _adapted_cells(curve, left, right, share), key=len)
         points += [end for end, _ in cells]
         cell_error = max([cell_error, *(error for _, error in cells)])
     values, rounding = [], Fraction(0)
@@ -178,8 +180,15 @@ def _equal_cells(curve: Curve, left: Fraction, right: Fraction, delta: Fraction)
     length, bound = right - left, curve.curvature(left, right)
     count = max(1, _ceil_sqrt(length * length * bound / (8 * delta)))
     if count > MAX_WIDTH:
+        if _is_quadratic(curve):
+            raise InvalidInput.about("width", count, f"at most {MAX_WIDTH} neurons", "a larger eps")
         return [(right, delta)] * (MAX_WIDTH + 1)  # only its length matters: the adapted cells are taken or refused
     return [(left + length * k / count, bound * (length / count) ** 2 / 8) for k in range(1, count + 1)]
+
+
+def _is_quadratic(curve: Curve) -> bool:
+    """Curvature is constant: equal cells are best."""
+    return isinstance(curve, PolynomialCurve) and len(curve.coefficients) <= 3
 
 
 def _adapted_cells(curve: Curve, left: Fraction, right: Fraction, delta: Fraction) -> Cells:
