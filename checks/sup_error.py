@@ -49,10 +49,11 @@ def sup_error(
     tolerance: Fraction = Fraction(1, 10),
     threshold: Fraction | None = None,
     most_boxes: int = MOST_BOXES,
+    negligible: Fraction = Fraction(0),
 ) -> SupError:
     """Certified bounds of the sup error over all sequences in the cube, for any network with one output.
 
-    Kind: tight (both ends certified). Stops when upper <= (1 + tolerance) lower, or, with a threshold, as soon as
+    Kind: tight (both ends certified). Stops when upper <= (1 + tolerance) lower or upper <= negligible, or, with a threshold, as soon as
     upper < threshold or lower >= threshold, or after most_boxes boxes: the bounds hold whenever it stops.
     Arithmetic: float64 intervals rounded outwards; boxes and centres are dyadic, hence exact.
 
@@ -69,7 +70,7 @@ def sup_error(
         NotFinite: a value is not finite on some box.
     """
     search = _Search(network, task)
-    while search.upper > search.lower * float(1 + tolerance) and search.count < most_boxes:
+    while search.upper > max(search.lower * float(1 + tolerance), float(negligible)) and search.count < most_boxes:
         if threshold is not None and not search.lower < threshold <= search.upper:
             break
         search.step()

@@ -14,6 +14,7 @@ from checks.certificates import writer
 from checks.curves import enclosed_curve
 from checks.error_certificates import error_certificate
 from checks.hypotheses import check_task
+from checks.sup_error import sup_error
 from constructions.counting import count_parameters
 from constructions.network_json import network_to_json
 from constructions.specialists import Knowledge, Specialist, build
@@ -24,6 +25,8 @@ from theory.exact import parse_exact
 from theory.ledger import Form, Proved
 
 KINDS = ("specialists",)
+BISECTED = 3
+"""Up to this many coordinates T d the cube is bisected as well."""
 FORMS = (Form.PUBLISHED, Form.REPAIRED, Form.SHARPENED)
 
 
@@ -46,6 +49,8 @@ def run(
     built = specialists(task, eps, Form(form))
     report = budget.certify(built.network, task, eps)
     data = describe(built, task, report)
+    if task.seq_len * task.token_dim <= BISECTED:
+        data["branch_and_bound"] = bisected(built, task)
     if out is not None:
         write_network(out, built)
         data["network"] = str(out)
@@ -104,6 +109,12 @@ def describe(built: Specialist, task: RetrievalTask, report: budget.Report) -> d
     }
 
 
+def bisected(built: Specialist, task: RetrievalTask) -> dict[str, str]:
+    """A second opinion on the budget for small T d: certified bounds of the sup error by branch and bound."""
+    found = sup_error(built.network, task, negligible=built.eps / 100)
+    return {"lower": console.scientific(found.lower, 4), "upper": console.scientific(found.upper, 4)}
+
+
 def write_network(path: Path, built: Specialist) -> None:
     """Write the network as exact JSON, in one step."""
     temporary = path.with_name(f".{path.name}.part")
@@ -125,6 +136,9 @@ def _render(data: dict[str, Any]) -> None:
             view.add_row(term["name"], term["claim"], term["upper"])
         view.add_row("sum", "", f"{data['certified_sup_error']} (asked: {data['eps']})")
         console.out.print(view)
+    if "branch_and_bound" in data:
+        ends = data["branch_and_bound"]
+        console.out.print(f"branch and bound: the sup error lies in [{ends['lower']}, {ends['upper']}]", markup=False)
     if data["witness"] is not None:
         tokens = "; ".join(", ".join(token) for token in data["witness"])
         console.out.print(f"witness X = ({tokens}), error at least {data['certified_lower_error']}", markup=False)

@@ -16,7 +16,6 @@ import numpy as np
 from checks import budget
 from checks.certificates import writer
 from checks.error_certificates import error_certificate
-from checks.sup_error import sup_error
 from constructions.adversary.attack import attack
 from constructions.specialists import Specialist
 from constructions.task import RetrievalTask, built_in, toy
@@ -111,15 +110,9 @@ def _write_error_certificate(path: Path, built: Specialist, task: RetrievalTask,
 
 def _confirmed(seq_len: int) -> dict[str, Any]:
     built, task, certified = _certified("toy", seq_len, Form.SHARPENED)
-    found = sup_error(built.network, task)
     bound = certified.bound_upper
     assert bound is not None
-    return {
-        "seq_len": seq_len,
-        "lower": console.scientific(found.lower, 4),
-        "upper": console.scientific(found.upper, 4),
-        "budget": console.scientific(bound, 4),
-    }
+    return {"seq_len": seq_len, **building.bisected(built, task), "budget": console.scientific(bound, 4)}
 
 
 def _sweep(blocks: list[TrainedBlock], quiet: bool) -> tuple[list[dict[str, Any]], ProvedPair | Undecided]:

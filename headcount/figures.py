@@ -40,9 +40,9 @@ def pair_figure(
         channels = range(1, len(outputs) + 1)
         shared.plot(channels, outputs, "o", color=FIRST, markersize=9, fillstyle="none", label="first")
         shared.plot(channels, outputs, "D", color=SECOND, markersize=4, label="second")
-        shared.set(xlabel="attention output", title="exactly equal")
+        shared.set(xlabel="attention output", title="outputs: equal")
         target.bar(["first", "second"], targets, color=[FIRST, SECOND])
-        target.set(title="targets differ")
+        target.set(title="targets")
         return _svg(figure, "Two sequences, their identical attention outputs, and their different targets")
 
 
