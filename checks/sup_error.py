@@ -53,8 +53,9 @@ def sup_error(
 ) -> SupError:
     """Certified bounds of the sup error over all sequences in the cube, for any network with one output.
 
-    Kind: tight (both ends certified). Stops when upper <= (1 + tolerance) lower or upper <= negligible, or, with a threshold, as soon as
-    upper < threshold or lower >= threshold, or after most_boxes boxes: the bounds hold whenever it stops.
+    Kind: tight (both ends certified). Stops when upper <= (1 + tolerance) lower or upper <= negligible, with a
+    threshold as soon as upper < threshold or lower >= threshold, and after most_boxes boxes at the latest: the bounds
+    hold whenever it stops.
     Arithmetic: float64 intervals rounded outwards; boxes and centres are dyadic, hence exact.
 
     >>> from constructions.specialists import Knowledge, build
