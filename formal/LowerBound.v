@@ -88,7 +88,13 @@ have : Rabs (value A ord0 ord0 tt ord0) <= 1.
 by rewrite /value sum2 /= Rabs_pos_eq; lra.
 Qed.
 
-(** ** A1.2: the read-out, a two-layer network *)
+(** ** Read-outs *)
+
+(** A read-out with Lipschitz constant Lam for the sup norm. *)
+Definition lipschitz_readout (E : finType) (F : (E -> R) -> R) (Lam : R) : Prop :=
+  forall u u' delta, 0 <= delta -> (forall e, Rabs (u e - u' e) <= delta) -> Rabs (F u - F u') <= Lam * delta.
+
+(** A1.2: a two-layer network. *)
 
 Record readout (E : finType) (p : nat) := Readout {
   first_layer : 'I_p -> E -> R; first_bias : 'I_p -> R;
@@ -109,11 +115,10 @@ Definition readout_constraints : Prop :=
   [/\ forall a b, Rabs (activation F a - activation F b) <= Rabs (a - b),
       forall k e, Rabs (first_layer F k e) <= 1 & forall k, Rabs (second_layer F k) <= 1].
 
-(** N5. The read-out moves its output by at most (number of non-zero first-layer weights) x (sup norm of the change). *)
-Lemma read_moves u u' delta : readout_constraints -> 0 <= delta -> (forall e, Rabs (u e - u' e) <= delta) ->
-  Rabs (read u - read u') <= INR nonzero_weights * delta.
+(** N5. A two-layer read-out has the number of its non-zero first-layer weights as a Lipschitz constant. *)
+Lemma read_moves : readout_constraints -> lipschitz_readout read (INR nonzero_weights).
 Proof.
-move=> [lipschitz small_1 small_2] delta_ge0 close.
+move=> [lipschitz small_1 small_2] u u' delta delta_ge0 close.
 pose cost (k : 'I_p) (e : E) : R := if nonzero (first_layer F k e) then delta else 0.
 have unit_move k : Rabs (second_layer F k * activation F (\Sum_e (first_layer F k e * u e) + first_bias F k)
     - second_layer F k * activation F (\Sum_e (first_layer F k e * u' e) + first_bias F k)) <= \Sum_e cost k e.
@@ -141,7 +146,7 @@ End ReadOut.
 (** ** N4 *)
 
 Section LowerBound.
-Variables (Token : Type) (D T s n m tau G p : nat).
+Variables (Token : Type) (D T s n m tau G : nat).
 
 (* The task: sets with at least m positions, features with a minimum each, G grid points in every basin. *)
 Variables (S : 'I_D -> {set 'I_T}) (f : 'I_D -> Token -> R) (F0 : {ffun 'I_D -> R} -> R).
@@ -153,23 +158,28 @@ Hypothesis basins_apart : forall i (k : 'I_G) b, b.1 != i -> f i (grid i k) < f 
 Hypothesis grid_steps : forall i (j k : 'I_G), j != k ->
   3 * eps <= Rabs (target f F0 xmin i (grid i j) - target f F0 xmin i (grid i k)).
 
-(* The model: a block under A1.1 and A1.3 with fewer heads than features; a two-layer read-out under A1.2 and A1.3. *)
-Variables (A : block Token T s n) (F : readout (coordinate s n) p).
-Hypotheses (A_ok : block_constraints A) (F_ok : readout_constraints F).
+(* The model: a block under A1.1 and A1.3 with fewer heads than features, and any Lipschitz read-out. *)
+Variables (A : block Token T s n) (F : (coordinate s n -> R) -> R) (Lam : R).
+Hypotheses (A_ok : block_constraints A) (F_lipschitz : lipschitz_readout F Lam).
 Hypotheses (s_gt0 : (0 < s)%N) (n_gt0 : (0 < n)%N) (s_lt : (s < D)%N).
 Hypotheses (tau_gt0 : (0 < tau)%N) (tau_le : (tau + s + D <= m.+1)%N).
-
-Definition model (X : 'I_T -> Token) : R := read F (attention A X).
-Hypothesis approximates : forall X, Rabs (model X - retrieval f S F0 X) < eps.
+Hypothesis approximates : forall X, Rabs (F (attention A X) - retrieval f S F0 X) < eps.
 
 Let E := INR (n * s).
 
-(** N4, for every number g of parts with g^((n+1)s) < C(G, tau): the read-out has at least
-    eps g / (3 E^(3/2) tau) non-zero first-layer weights. *)
-Theorem N4_counting (g : nat) : (g ^ (n.+1 * s) < 'C(G, tau))%N ->
-  eps / (3 * (E * sqrt E) * INR tau) * INR g <= INR (nonzero_weights F).
+Local Lemma Lam_ge0 : 0 <= Lam.
 Proof.
-have [->|g_gt0 few] := posnP g; first by move=> _; rewrite Rmult_0_r; exact: pos_INR.
+have := F_lipschitz (u := fun=> 0) (u' := fun=> 0) Rle_0_1; rewrite Rmult_1_r => le; apply: Rle_trans (le _).
+  exact: Rabs_pos.
+by move=> e; rewrite Rminus_0_r Rabs_R0; exact: Rle_0_1.
+Qed.
+
+(** N4, for every number g of parts with g^((n+1)s) < C(G, tau): the read-out has Lipschitz constant at least
+    eps g / (3 E^(3/2) tau). *)
+Theorem N4_counting (g : nat) : (g ^ (n.+1 * s) < 'C(G, tau))%N ->
+  eps / (3 * (E * sqrt E) * INR tau) * INR g <= Lam.
+Proof.
+have [->|g_gt0 few] := posnP g; first by move=> _; rewrite Rmult_0_r; exact: Lam_ge0.
 have E_pos : 0 < E by apply: lt_0_INR; apply/ltP; rewrite muln_gt0 n_gt0.
 have root_pos := sqrt_lt_R0 _ E_pos.
 have tau_pos : 0 < INR tau by apply: lt_0_INR; apply/ltP.
@@ -193,24 +203,23 @@ have close e : Rabs (attention A X e - attention A X' e) <= delta.
   have -> : (s * n)%N = #|coordinate s n| by rewrite card_prod !card_ord.
   apply: sum_all_le => a; rewrite Rabs_mult -[X in _ <= X]Rmult_1_l.
   by apply: Rmult_le_compat; try exact: Rabs_pos; [exact: small_O | exact: near].
-have moves := read_moves F_ok (Rlt_le _ _ delta_pos) close.
-have gap : eps < INR (nonzero_weights F) * delta.
-  have := approximates X; have := approximates X'; move: moves; rewrite -/(model X) -/(model X').
-  move: far; rewrite /Rabs; do 4!case: Rcase_abs; lra.
+have moves := F_lipschitz (Rlt_le _ _ delta_pos) close.
+have gap : eps < Lam * delta.
+  have := approximates X; have := approximates X'; move: moves far; rewrite /Rabs; do 4!case: Rcase_abs; lra.
 apply: (Rmult_le_reg_r (delta)) => //; apply: Rlt_le; apply: Rle_lt_trans gap; right.
 by rewrite /delta; field; repeat split; lra.
 Qed.
 
-(** N4. With q = (n+1) s and c = ceil(C(G, tau)^(1/q)): a model with sup error < eps has at least
-    eps / (3 E^(3/2) tau) (c - 1) non-zero first-layer weights in its read-out. *)
+(** N4. With q = (n+1) s and c = ceil(C(G, tau)^(1/q)): the read-out of a model with sup error < eps has Lipschitz
+    constant at least eps / (3 E^(3/2) tau) (c - 1). *)
 Theorem N4_grid (c : nat) : (tau <= G)%N ->
   let root := Rpower (INR 'C(G, tau)) (/ INR (n.+1 * s)) in root <= INR c < root + 1 ->
-  eps / (3 * (E * sqrt E) * INR tau) * (INR c - 1) <= INR (nonzero_weights F).
+  eps / (3 * (E * sqrt E) * INR tau) * (INR c - 1) <= Lam.
 Proof.
 move=> tauG root c_ceil; have root_pos : 0 < root by exact: exp_pos.
 case: c c_ceil => [|g] [c_lo c_hi]; first by move: c_lo; rewrite /=; lra.
 rewrite S_INR in c_hi *; rewrite (_ : INR g + 1 - 1 = INR g); last by ring.
-have [->|g_gt0] := posnP g; first by rewrite Rmult_0_r; exact: pos_INR.
+have [->|g_gt0] := posnP g; first by rewrite Rmult_0_r; exact: Lam_ge0.
 apply: N4_counting; apply/ltP/INR_lt.
 have INR_exp k : INR (g ^ k)%N = INR g ^ k.
   by elim: k => // k IH; rewrite expnS -multE mult_INR IH.
