@@ -198,6 +198,7 @@ def power(x: Any, exponent: int, one: Any) -> Any:
 
 
 def chain(numbers: Field, name: str, row: Row) -> Row:
+    numbers.spend(30)
     value = numbers.value(name, row[0])
     if len(row) == 1:
         return [value]
@@ -269,5 +270,5 @@ def show(number: arb) -> str:
 
 def text(number: Fraction) -> str:
     """A rational for people: exact if short."""
-    short = number.numerator.bit_length() + number.denominator.bit_length() <= 128
+    short = number.numerator.bit_length() + number.denominator.bit_length() <= 48
     return str(number) if short else show(ball(number))

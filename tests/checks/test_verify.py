@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -17,11 +18,14 @@ import mpmath
 import numpy as np
 import pytest
 from flint import arb, ctx
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from checks.certificates import schema, writer
 from checks.certificates.records import Collision
+from checks.certificates.schema import _Reader
 from checks.verify import verify, verify_file
-from checks.verify.arithmetic import Balls, Work, ball
+from checks.verify.arithmetic import Balls, Undecided, Work, ball, evaluate
 from checks.verify.blocks import Block, head_layer
 from constructions.arithmetic import fractions
 from constructions.network import Component, Formula, Head, Network
@@ -189,6 +193,100 @@ def test_derivatives_agree_with_differences(examples: SimpleNamespace) -> None:
                 assert row[0].contains(left[0].mid())
                 change = sum((row[1 + t] * arb(float(b[t] - a[t])) for t in range(3)), arb(0))
                 assert change.overlaps(right[0] - left[0])
+
+
+UNIT = st.integers(-64, 64)
+"""Where in a box a point lies, in 64ths of its radius."""
+EXPRESSIONS = st.recursive(
+    st.one_of(st.sampled_from(["1/2", "-3", "x0", "x1", "x0", "x1"])),
+    lambda inner: st.one_of(
+        st.tuples(st.sampled_from(["+", "*", "min", "max"]), inner, inner, inner).map(list),
+        st.tuples(st.sampled_from(["-", "/", "*", "min", "max"]), inner, inner).map(list),
+        st.tuples(st.sampled_from(["-", "exp", "log", "tanh", "relu", "gelu", "abs"]), inner).map(list),
+        st.tuples(st.just("^"), inner, st.integers(-3, 5).map(str)).map(list),
+    ),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(EXPRESSIONS, st.tuples(UNIT, UNIT), st.integers(0, 40), st.tuples(UNIT, UNIT), st.tuples(UNIT, UNIT))
+def test_rows_enclose_values_and_quotients(
+    data: Any, middle: tuple[int, int], level: int, left: tuple[int, int], right: tuple[int, int]
+) -> None:
+    """Catches a range or a slope that is too narrow, at kinks and on wide boxes above all; the second opinion: mpmath.
+
+    f(b) - f(a) = sum_j s_j (b_j - a_j) with some s_j in the slopes over the box, for any two points of the box.
+    """
+    node = _Reader().expression(data, "here", {"x0", "x1"})
+    centre, radius = [arb(m) / 32 for m in middle], arb(2) ** -level
+    sides = arb(0, radius)
+    numbers = Balls(Work())
+    box = {f"x{k}": [centre[k] + sides, arb(int(k == 0)), arb(int(k == 1))] for k in (0, 1)}
+    try:
+        wide = evaluate(node, box, [arb(0)] * 2, numbers)
+    except Undecided:  # division by an exact zero
+        return
+    values = []
+    for point in (left, right):
+        exact = {f"x{k}": Fraction(middle[k], 32) + Fraction(point[k], 64 * 2**level) for k in (0, 1)}
+        with suppress(ArithmeticError, ValueError, TypeError), mpmath.workdps(80):
+            values.append(
+                second_value(data, {name: mpmath.mpf(x.numerator) / x.denominator for name, x in exact.items()})
+            )
+    if len(values) < 2 or not all(mpmath.isfinite(v) and abs(v) < 10**30 for v in values):
+        return
+    with ctx.workprec(300):
+        a, b = (arb(mpmath.nstr(v, 75)) + arb(0, (1 + abs(arb(mpmath.nstr(v, 75)))) * arb(10) ** -60) for v in values)
+        if wide[0].is_finite():
+            assert wide[0].overlaps(a)
+            assert wide[0].overlaps(b)
+        if all(slope.is_finite() for slope in wide[1:]):
+            steps = [(q - p) * radius / 64 for p, q in zip(left, right, strict=True)]
+            assert sum((s * step for s, step in zip(wide[1:], steps, strict=True)), arb(0)).overlaps(b - a)
+
+
+@pytest.mark.parametrize("name", ["relu", "abs", "gelu", "tanh", "exp"])
+def test_functions_on_boxes(name: str) -> None:
+    """Catches a range or slope that misses a kink or an interior minimum: relu and abs at 0, gelu at -0.7517."""
+    numbers = Balls(Work())
+    for middle in (-5, -2, -1, -0.75, -0.5, 0, 0.25, 1, 4):
+        for radius in (0.0, 2.0**-25, 2.0**-10, 0.25, 0.5, 1.0, 3.0):
+            x = arb(middle, radius)
+            wide, slope = numbers.value(name, x), numbers.slope(name, x)
+            points = [arb(middle + radius * k / 16) for k in range(-16, 17)]
+            values = [numbers.value(name, point) for point in points]
+            assert all(wide.overlaps(value) for value in values)
+            for p, v in zip(points, values, strict=True):
+                for q, w in zip(points, values, strict=True):
+                    assert (slope * (q - p)).overlaps(w - v)
+
+
+def second_value(node: Any, values: dict[str, Any]) -> Any:
+    """An expression in mpmath, from its JSON; complex or undefined values raise."""
+    if isinstance(node, str):
+        return values[node] if node in values else mpmath.mpf(Fraction(node).numerator) / Fraction(node).denominator
+    operator, *arguments = node
+    if operator == "^":
+        return second_value(arguments[0], values) ** int(arguments[1])
+    parts = [second_value(argument, values) for argument in arguments]
+    if operator == "log" and parts[0] <= 0:
+        raise ValueError("log")
+    functions: dict[str, Callable[..., Any]] = {
+        "+": lambda *p: mpmath.fsum(p),
+        "*": lambda *p: mpmath.fprod(p),
+        "-": lambda *p: p[0] - p[1] if len(p) == 2 else -p[0],
+        "/": lambda a, b: a / b,
+        "min": min,
+        "max": max,
+        "exp": mpmath.exp,
+        "log": mpmath.log,
+        "tanh": mpmath.tanh,
+        "relu": lambda x: max(x, mpmath.mpf(0)),
+        "gelu": lambda x: x * mpmath.ncdf(x),
+        "abs": abs,
+    }
+    return functions[operator](*parts) if len(parts) > 1 or operator not in ("min", "max") else parts[0]
 
 
 @pytest.mark.parametrize(("seq_len", "beta"), [(2, 100), (2, 300), (3, 200)])
