@@ -3,7 +3,7 @@
 From Coq Require Import Reals Lra Lia.
 From mathcomp Require Import all_ssreflect.
 From Headcount Require Import FiniteReals Pigeonhole Combinatorics Retrieval Colourings Networks Halving.
-From Headcount Require Import Choices Collision LowerBound Basins FiniteEps.
+From Headcount Require Import Choices Collision LowerBound Basins FiniteEps Rate.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -122,3 +122,25 @@ have : Rabs (read adder (fun=> 1) - read adder (fun=> 0)) <= INR 1 * 1.
   by apply: wrong => e; rewrite Rminus_0_r Rabs_R1; exact: Rle_refl.
 by rewrite !read_adder Rabs_pos_eq /=; lra.
 Qed.
+
+(** N4's rate with as many heads as features, or without the -1 in the exponent: not what is proved. *)
+Goal forall d D f F0 (task : @task_constraints d D f F0) (s n T0 : nat),
+  (0 < s)%N -> (0 < n)%N -> (s <= D)%N -> (0 < T0)%N -> True.
+Proof.
+move=> d D f F0 task s n T0 s_gt0 n_gt0 s_le T0_gt0.
+Fail have := N4_rate task s_gt0 n_gt0 s_le T0_gt0.
+exact: Logic.I.
+Qed.
+
+Goal forall d D f F0 (task : @task_constraints d D f F0) (s n T0 : nat),
+  (0 < s)%N -> (0 < n)%N -> (s < D)%N -> (0 < T0)%N ->
+  exists c eps0, [/\ 0 < c, 0 < eps0 &
+  forall (T : nat) (S : 'I_D -> {set 'I_T}), (forall i, (T0 + s + D <= #|S i|.+1)%N) ->
+  forall (p : nat) (A : block (cube d) T s n) (F : readout (coordinate s n) p),
+  block_constraints A -> readout_constraints F -> forall eps, 0 < eps < eps0 ->
+  (forall X, Rabs (read F (attention A X) - retrieval f S F0 X) < eps) ->
+  c * Rpower eps (- (INR T0 / ((INR n + 1) * INR s))) <= INR (nonzero_weights F)].
+Proof.
+move=> d D f F0 task s n T0 s_gt0 n_gt0 s_lt T0_gt0.
+Fail exact: (N4_rate task s_gt0 n_gt0 s_lt T0_gt0).
+Abort.

@@ -3,7 +3,7 @@
 From Coq Require Import Reals Lra Lia.
 From mathcomp Require Import all_ssreflect.
 From Headcount Require Import FiniteReals Pigeonhole Combinatorics Retrieval Colourings.
-From Headcount Require Import Collision LowerBound Basins FiniteEps.
+From Headcount Require Import Collision LowerBound Basins FiniteEps Counting Rate.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -70,14 +70,33 @@ split=> [i u e _ e_pos|i u e _ e_pos]; exists 1; try lra.
 by move=> u' _ _; rewrite Rminus_diag_eq // Rabs_R0.
 Qed.
 
-(** All hypotheses of N4 on the task hold, so it has a rho > 0 and grid points for every eps. *)
-Goal exists2 rho, 0 < rho & forall eps (G : nat), 0 < eps -> INR G <= rho / (3 * eps) + 1 ->
-  exists grid : 'I_2 -> 'I_G -> cube 1, forall i (j k : 'I_G), j != k ->
-    3 * eps <= Rabs (target feature outer corner i (grid i j) - target feature outer corner i (grid i k)).
+Lemma task_ok : task_constraints feature outer.
 Proof.
-have [|rho rho_pos grids] := @N4_grid_points 1 2 feature outer (fun _ _ => 1) corner isT feature_continuous feature01
-  feature_unique corners_distinct outer_C1; first by move=> i; lra.
-by exists rho => // eps G eps_pos G_le; have [grid [_ _ steps]] := grids eps G eps_pos G_le; exists grid.
+split; [exact: feature_continuous | exact: feature01 | exists corner].
+split; [exact: feature_unique | exact: corners_distinct | exists (fun _ _ => 1)].
+by split; [exact: outer_C1 | move=> i; lra].
+Qed.
+
+(** All hypotheses of N4 on the task hold, so it has a rho > 0, *)
+Goal exists2 rho, 0 < rho & forall (T : nat) (S : 'I_2 -> {set 'I_T}), (forall i, (4 <= #|S i|)%N) ->
+  forall (A : block (cube 1) T 1 1) F Lam, block_constraints A -> lipschitz_readout F Lam ->
+  forall eps, 0 < eps -> (2 <= grid_points rho eps)%N ->
+  (forall X, Rabs (F (attention A X) - retrieval feature S outer X) < eps) -> N4_bound 1 1 1 2 rho eps <= Lam.
+Proof.
+have [rho rho_pos bound] := N4_bound_holds task_ok.
+exists rho => // T S S_large A F Lam A_ok F_ok eps eps_pos two close.
+exact: (bound T 4%N S S_large 1%N 1%N A F Lam isT isT isT A_ok F_ok eps 2%N).
+Qed.
+
+(** and so do those of T2.2 with one head of dimension 1 and twelve positions. *)
+Goal exists c eps0, [/\ 0 < c, 0 < eps0 &
+  forall (p : nat) (A : block (cube 1) 12 1 1) (F : readout (coordinate 1 1) p),
+  block_constraints A -> readout_constraints F -> forall eps, 0 < eps < eps0 ->
+  (forall X, Rabs (read F (attention A X) - retrieval feature (fun=> setT) outer X) < eps) ->
+  c * Rpower eps (- published_exponent 1 1 (INR 12 / 4 - INR 1 - INR 2 + 1)) <= INR (nonzero_weights F)].
+Proof.
+apply: (T2_2 task_ok) => //; first by move=> i; rewrite cardsT card_ord.
+by rewrite /=; lra.
 Qed.
 
 End Task.
