@@ -19,9 +19,14 @@ WIDE = 130
 ARGUMENT_WORDS = {"PROVED": "sound", "REFUTED": "wrong", "UNDECIDED": "gap", "NOT_APPLICABLE": "hidden hypothesis"}
 
 
-def run(ids: Sequence[str], use_cache: bool, as_json: bool) -> None:
+def run(ids: Sequence[str], use_cache: bool, html: Path | None, as_json: bool) -> None:
     """Audit the claims named (with what they rest on), print, exit 0 if all are decided, else 2."""
     outcome = perform(ids, use_cache, quiet=as_json)
+    if html is not None:
+        from headcount import ledger_pages
+
+        page = ledger_pages.write(html, outcome)
+        console.err.print(f"pages: {page}", markup=False)
     shown = [claim for claim in outcome.claims if not ids or claim.id in ids]
     data = {"claims": [claim_to_json(claim, outcome) for claim in shown], "summary": summary(shown, outcome)}
     console.emit(as_json, data, lambda: _render(shown, outcome, detailed=bool(ids)))

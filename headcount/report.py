@@ -17,16 +17,21 @@ from theory.ledger import Claim, Form
 
 
 def write(folder: Path, context: Mapping[str, Any]) -> Path:
-    """Render the page into ``folder/index.html`` (written in one step) and return its path."""
-    loader = jinja2.PackageLoader("headcount", "templates")
-    environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
-    page = environment.get_template("report.html.j2").render(**context, m=formula)
+    """Render the report into ``folder/index.html`` and return its path."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "index.html"
-    temporary = path.with_suffix(".part")
+    save(path, "report.html.j2", **context, m=formula)
+    return path
+
+
+def save(path: Path, template: str, **context: Any) -> None:
+    """Render a template into a file, in one step: the file is there whole, or as it was before."""
+    loader = jinja2.PackageLoader("headcount", "templates")
+    environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
+    page = environment.get_template(template).render(**context)
+    temporary = path.with_name(f".{path.name}.part")
     temporary.write_text(page, encoding="utf-8")
     temporary.replace(path)
-    return path
 
 
 def formula(latex: str) -> Markup:
