@@ -20,6 +20,7 @@ from scipy.linalg import qr
 from checks import balls
 from checks.balls import BALLS, Ball
 from checks.jets import gelu_slope
+from constructions.adversary.continuous import Progress, search
 from constructions.adversary.forward import Forward, seeded
 from constructions.adversary.pairs import Array, folded, kinks, outputs_and_jacobian
 from constructions.adversary.pieces import output_spans, spanning_rows
@@ -90,6 +91,28 @@ def prove(network: Network, task: RetrievalTask, first: Array, second: Array) ->
             return outcome
         reason, bits = outcome.reason, 2 * bits
     return Undecided(f"{reason} (up to {MOST_BITS} bits)", "another start of the search")
+
+
+def strongest(
+    network: Network,
+    task: RetrievalTask,
+    seed: int,
+    budget_seconds: float = 30.0,
+    starts: int = 12,
+    progress: Progress | None = None,
+) -> Collision | Undecided:
+    """Search for pairs with equal attention outputs and prove the one with the largest gap that can be proved (N8).
+
+    Arguments as in `constructions.adversary.continuous.search`. Undecided if nothing was found or proved: that says
+    nothing about the block.
+    """
+    reason = "The search met the equations nowhere."
+    for pair in search(network, task, seed, budget_seconds, starts, progress):
+        outcome = prove(network, task, pair.first, pair.second)
+        if isinstance(outcome, Collision):
+            return outcome
+        reason = outcome.reason
+    return Undecided(reason, "a larger budget, more starts or another seed")
 
 
 def off_kinks(network: Network, pair: Array) -> Array:

@@ -18,22 +18,25 @@ import numpy as np
 
 from constructions.adversary.linear_step import LinearModel
 from constructions.adversary.pairs import Array, PairProblem
-from constructions.adversary.relaxation import Relaxation
+from constructions.adversary.relaxation import Relaxation, Solution
 from constructions.adversary.starts import Starts
 from constructions.network import Network
 from constructions.task import RetrievalTask
 
-MAX_STEPS = 120
+MAX_STEPS = 200
 FIRST_RADIUS, RESTART_RADIUS, LAST_RADIUS, WIDEST_RADIUS = 0.02, 0.02, 1e-7, 0.5
 FIRST_PENALTY, MAX_PENALTY = 1e3, 1e5
 LEAST_GAIN = 1e-6
 MAX_STALLS = 3
+PATIENCE, QUICK, THOROUGH = 15, 1e-2, 1e-5
+POLISHED = 4  # so many of the best pairs are climbed thoroughly
 MAX_NEWTON = 12
 MARGIN = 2e-3  # a coordinate nearer to the boundary of the cube than this is not used to meet the equations
 MET = 1e-7  # l1 norm of the whitened equations below which a pair counts as met
-KEPT = 0.98  # share of the gap that the walk into the interior keeps
+KEPT = 0.995  # share of the gap that the walk into the interior keeps
 INTERIOR_STEPS = 8
-RELAXATIONS = 24  # draws of the relaxation, of which the most promising become starts
+DISTINCT = 0.03
+DRAWS, REFINEMENTS = 16, 24  # solutions of the relaxation, of which the most promising become starts
 
 
 @dataclass(frozen=True)
@@ -70,18 +73,26 @@ def search(
     generator = np.random.default_rng([seed, 0x636F6C6C])
     problem = PairProblem(network, task, generator)
     found: list[FloatPair] = []
-    for done, (name, start) in enumerate(islice(_starts(problem, generator, deadline), starts)):
-        pair = climb(problem, restore(problem, start), generator, deadline)
-        pair = restore(problem, retreat(problem, pair, generator, deadline))
+
+    def keep(name: str, pair: Array) -> None:
         gap, difference = problem.merit_terms(pair)
         residual = float(np.abs(difference).sum())
-        if residual < MET and gap > 0:
+        known = any(np.array_equal(pair, (other.first, other.second)) for other in found)
+        if residual < MET and gap > 0 and not known:
             found.append(FloatPair(pair[0], pair[1], gap, residual, name, time.monotonic() - begin))
+            found.sort(key=lambda pair: -pair.gap)
+
+    for done, (name, start) in enumerate(islice(_starts(problem, generator, deadline), starts)):
+        keep(name, restore(problem, climb(problem, restore(problem, start), generator, deadline, QUICK)))
         if progress is not None:
-            progress(done + 1, starts, max((pair.gap for pair in found), default=0.0))
+            progress(done + 1, starts, found[0].gap if found else 0.0)
         if time.monotonic() > deadline:
             break
-    return tuple(sorted(found, key=lambda pair: -pair.gap))
+    for pair in tuple(found[:POLISHED]):
+        polished = climb(problem, np.stack([pair.first, pair.second]), generator, deadline, THOROUGH)
+        keep(pair.start, restore(problem, polished))
+        keep(pair.start, restore(problem, retreat(problem, polished, generator, deadline)))
+    return tuple(found)
 
 
 def _starts(problem: PairProblem, generator: np.random.Generator, deadline: float) -> Iterator[tuple[str, Array]]:
@@ -89,33 +100,56 @@ def _starts(problem: PairProblem, generator: np.random.Generator, deadline: floa
     plain = Starts(problem.task, generator)
     relaxation = Relaxation(problem, plain.signs, generator)
     while True:
-        drawn = []
-        for _ in range(RELAXATIONS):
-            if (solution := relaxation.draw()) is not None and time.monotonic() < deadline:
-                drawn.append(solution)
-        drawn.sort(key=lambda solution: -solution[0])
-        for number, draw in enumerate(plain.kinds.values()):
-            for _, start in drawn[2 * number : 2 * number + 2]:
-                yield "relaxation", start
-            yield list(plain.kinds)[number], draw()
+        drawn = _solutions(relaxation, deadline)
+        for number, (name, draw) in enumerate(plain.kinds.items()):
+            for solution in drawn[2 * number : 2 * number + 2]:
+                yield "relaxation", solution.pair
+            yield name, draw()
 
 
-def climb(problem: PairProblem, pair: Array, generator: np.random.Generator, deadline: float) -> Array:
-    """Sequential linear programming from ``pair`` (2, T, d) until no step helps or time is up."""
+def _solutions(relaxation: Relaxation, deadline: float) -> list[Solution]:
+    """Independent draws, then refinements of the best ones; largest promised gap first, near copies left out."""
+    drawn: list[Solution] = []
+    for number in range(DRAWS + REFINEMENTS):
+        if time.monotonic() > deadline:
+            break
+        drawn.sort(key=lambda solution: -solution.gap)
+        base = drawn[number % 3 % len(drawn)] if number >= DRAWS and drawn else None
+        if (solution := relaxation.draw() if base is None else relaxation.refine(base)) is not None:
+            drawn.append(solution)
+    chosen: list[Solution] = []
+    for solution in sorted(drawn, key=lambda solution: -solution.gap):
+        distances = [np.abs(solution.larger - other.larger).max() for other in chosen]
+        if min(distances, default=1.0) > DISTINCT:
+            chosen.append(solution)
+    return chosen
+
+
+def climb(
+    problem: PairProblem, pair: Array, generator: np.random.Generator, deadline: float, least_share: float
+) -> Array:
+    """Sequential linear programming from ``pair`` (2, T, d) until no step helps or time is up.
+
+    It also ends where `PATIENCE` steps gain less than ``least_share`` of the gap.
+    """
     penalty, radius, stalls = FIRST_PENALTY, FIRST_RADIUS, 0
     here = problem.observe(pair, generator)
+    history: list[float] = []
     for _ in range(MAX_STEPS):
         if time.monotonic() > deadline:
             break
         step, predicted = LinearModel(here, pair, radius).ascent(penalty)
         residual = float(np.abs(here.difference).sum())
         merit = here.gap - penalty * residual
+        history.append(merit)
+        if len(history) > PATIENCE and residual < MET and merit - history[-PATIENCE] < least_share * here.gap:
+            break
         if step is None or predicted - merit < LEAST_GAIN or radius < LAST_RADIUS:
             stalls += 1
             if stalls >= MAX_STALLS:
                 if residual < MET or penalty >= MAX_PENALTY:
                     break
-                penalty, stalls = 10 * penalty, 0
+                penalty, stalls, history = 10 * penalty, 0, []
             radius = max(radius, RESTART_RADIUS)
             here = problem.observe(pair, generator)  # tokens on a kink see another side
             continue

@@ -18,7 +18,7 @@ from constructions.adversary.pairs import Array, Observation
 
 LP_SECONDS = 2.0
 MAX_KINKS = 4  # a token with more kinks in reach is left to the trust region
-WIDEST_MARGIN = 0.02  # distance from the boundary of a piece beyond which a token counts as free
+WIDEST_MARGIN = 0.005  # distance from the boundary of a piece beyond which a token counts as free
 
 
 class LinearModel:

@@ -33,6 +33,16 @@ class Demand:
     required: tuple[tuple[int, int], ...]
 
 
+@dataclass(frozen=True)
+class Solution:
+    """A start (2, T, d) that nearly meets the equations, the levels (D,) that it keeps to, the gap they promise."""
+
+    gap: float
+    larger: Array
+    smaller: Array
+    pair: Array
+
+
 class Relaxation:
     """The relaxed problem on a pool of N tokens, for G groups of interchangeable positions."""
 
@@ -65,25 +75,36 @@ class Relaxation:
         scale = np.abs(stacked).max(axis=1, keepdims=True)
         return np.asarray(stacked[scale[:, 0] > 0] / scale[scale[:, 0] > 0])
 
-    def draw(self) -> tuple[float, Array] | None:
-        """A promised gap and a start (2, T, d) that nearly meets the equations; None if nothing was feasible."""
+    def draw(self) -> Solution | None:
+        """A start with a large gap: random levels, pushed apart in a random direction; None if nothing was feasible."""
         low, high = self.features.min(axis=1), self.features.max(axis=1)
         levels = self.generator.uniform(low, high)
-        extreme = self.generator.random(levels.shape) < 0.4
-        levels = np.where(extreme, low, levels)
-        rates = self.generator.uniform(0, 1, (2, len(levels))) * (high - low)
+        levels = np.where(self.generator.random(levels.shape) < 0.4, low, levels)
+        return self._push(levels, levels)
+
+    def refine(self, solution: Solution) -> Solution | None:
+        """Another start, from levels near those of a solution."""
+        spread = 0.05 * np.ptp(self.features, axis=1)
+        common, own = self.generator.normal(0, spread), self.generator.normal(0, spread / 4)
+        return self._push(solution.larger + common - abs(own), solution.smaller + common + abs(own))
+
+    def _push(self, larger: Array, smaller: Array) -> Solution | None:
+        """Raise ``larger`` and lower ``smaller`` along a random direction as far as the relaxation is feasible."""
+        low, high = self.features.min(axis=1), self.features.max(axis=1)
+        rates = self.generator.uniform(0, 1, (2, len(low))) * (high - low)
         rates[self.generator.random(rates.shape) < 0.3] = 0
         feasible, infeasible, best = 0.0, 1.0, None
         for _ in range(BISECTIONS):
             amount = (feasible + infeasible) / 2
-            larger, smaller = levels + amount * rates[0], np.maximum(levels - amount * rates[1], low)
-            counts = self._solve(*self._demands(larger, smaller)) if (larger <= high).all() else None
+            up, down = larger + amount * rates[0], np.maximum(smaller - amount * rates[1], low)
+            counts = self._solve(*self._demands(up, down)) if (up <= high).all() else None
             if counts is None:
                 infeasible = amount
             else:
-                feasible, best = amount, counts
-                gap = self._promise(larger, smaller)
-        return None if best is None else (gap, np.stack([self._sample(best[0]), self._sample(best[1])]))
+                feasible = amount
+                pair = np.stack([self._sample(counts[0]), self._sample(counts[1])])
+                best = Solution(self._promise(up, down), up, down, pair)
+        return best
 
     def _promise(self, larger: Array, smaller: Array) -> float:
         minima = np.stack([np.where(self.signs > 0, larger, smaller), np.where(self.signs > 0, smaller, larger)])
