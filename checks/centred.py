@@ -123,10 +123,13 @@ class CentredArithmetic:
         return _chain(x, boxes.absolute, lambda y: _step(y) * 2.0 - 1.0)
 
     def minimum(self, values: Sequence[Any]) -> Any:
+        if not any(isinstance(value, Centred) for value in values):
+            lows, highs = [value.lo for value in values], [value.hi for value in values]
+            return Boxes(np.asarray(np.minimum.reduce(lows)), np.asarray(np.minimum.reduce(highs)))
         return self.smallest(self.stack(values))
 
     def maximum(self, values: Sequence[Any]) -> Any:
-        return -self.smallest(-self.stack(values))
+        return -self.minimum([-value for value in values])
 
     def matmul(self, a: Any, b: Any) -> Any:
         if not isinstance(a, Centred):
