@@ -18,13 +18,16 @@ TIMEOUT_MS = 20_000
 
 
 class _Z3Arithmetic:
-    """Expressions as z3 terms."""
+    """Expressions as z3 terms of one context."""
+
+    def __init__(self, context: Any) -> None:
+        self.context = context
 
     def constant(self, value: Fraction) -> Any:
-        return z3.RealVal(f"{value.numerator}/{value.denominator}")
+        return z3.RealVal(f"{value.numerator}/{value.denominator}", self.context)
 
     def power(self, x: Any, exponent: int) -> Any:
-        result = z3.RealVal(1)
+        result = z3.RealVal(1, self.context)
         for _ in range(abs(exponent)):
             result = result * x
         return result if exponent >= 0 else 1 / result
@@ -33,7 +36,7 @@ class _Z3Arithmetic:
         return x / y
 
     def relu(self, x: Any) -> Any:
-        return z3.If(x >= 0, x, z3.RealVal(0))
+        return z3.If(x >= 0, x, z3.RealVal(0, self.context))
 
     def absolute(self, x: Any) -> Any:
         return z3.If(x >= 0, x, -x)
@@ -68,18 +71,21 @@ def prove(proposition: Proposition, timeout_ms: int = TIMEOUT_MS) -> Verdict:
     >>> prove(proposition(["a >= 0", "b >= a"], "b*b >= a*a")).label
     'PROVED'
     """
-    names = {name: z3.Real(name) for name in proposition.variables}
-    hypotheses = [_relation(relation, names) for relation in proposition.hypotheses]
+    # A context of its own: z3's search depends on what was asked before in the same context, up to a time-out.
+    context = z3.Context()
+    names = {name: z3.Real(name, context) for name in proposition.variables}
+    arithmetic = _Z3Arithmetic(context)
+    hypotheses = [_relation(relation, names, arithmetic) for relation in proposition.hypotheses]
     relations = (*proposition.hypotheses, proposition.conclusion)
     for relation in relations:
         for side in (relation.left, relation.right):
-            hypotheses += [_term(denominator, names) != 0 for denominator in _denominators(side)]
-    solver = z3.Solver()
+            hypotheses += [_term(denominator, names, arithmetic) != 0 for denominator in _denominators(side)]
+    solver = z3.Solver(ctx=context)
     solver.set("timeout", timeout_ms)
     solver.add(*hypotheses)
     if solver.check() == z3.unsat:
         return Undecided("The hypotheses exclude each other, so the proposition is empty.", "a satisfiable hypothesis")
-    solver.add(z3.Not(_relation(proposition.conclusion, names)))
+    solver.add(z3.Not(_relation(proposition.conclusion, names, arithmetic)))
     outcome = solver.check()
     if outcome == z3.unsat:
         return Proved(f"z3: no real values of {', '.join(names)} violate {proposition.conclusion}")
@@ -106,12 +112,12 @@ def _rational_point(model: Any, names: dict[str, Any]) -> dict[str, Fraction] | 
     return point
 
 
-def _term(expression: Expression, names: dict[str, Any]) -> Any:
-    return evaluate(expression, names, _Z3Arithmetic())
+def _term(expression: Expression, names: dict[str, Any], arithmetic: _Z3Arithmetic) -> Any:
+    return evaluate(expression, names, arithmetic)
 
 
-def _relation(relation: Relation, names: dict[str, Any]) -> Any:
-    left, right = _term(relation.left, names), _term(relation.right, names)
+def _relation(relation: Relation, names: dict[str, Any], arithmetic: _Z3Arithmetic) -> Any:
+    left, right = _term(relation.left, names, arithmetic), _term(relation.right, names, arithmetic)
     match relation.relation:
         case "<":
             return left < right
