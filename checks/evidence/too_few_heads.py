@@ -195,7 +195,7 @@ def _theorem(theorem: Claim) -> tuple[Evidence, ...]:
     )
 
 
-def grid_steps() -> tuple[Step, ...]:
+def _grid_steps() -> tuple[Step, ...]:
     """N4 with tau = T_0 and eps <= rho/(6 T_0): u >= -l + (T_0/q)(l + log(rho/(3 T_0))) - log(6 E^{3/2} T_0)."""
     return (
         step(
@@ -230,7 +230,7 @@ def grid_steps() -> tuple[Step, ...]:
 
 def _from_n4() -> tuple[Step, ...]:
     return (
-        *grid_steps(),
+        *_grid_steps(),
         step(
             "N4's T_0 = ceil(T/4) - s - D + 1 is at least the printed F = T/4 - s - D + 1, and q >= 2: exponents",
             Means.SMT,
@@ -266,7 +266,7 @@ def _remarks(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
         proves(
             constant.id,
             PUBLISHED,
-            *grid_steps(),
+            *_from_n4(),
             statement_step(constant, PUBLISHED, Means.SMT, {"half": "F/q*x <= T/16*x", "linear": "F/q*x <= x"}),
             step(
                 "E = n s <= q = (n+1) s <= T_0 <= T/4, from k >= 0 and s + D >= 3",
