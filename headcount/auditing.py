@@ -10,8 +10,9 @@ from typing import Any
 from rich.table import Table
 
 from checks.audit import Audit, all_evidence, audit, verdict_to_json, with_dependencies
+from checks.certificates import writer
 from headcount import console
-from theory.ledger import Claim, Form, Reference, Status, Undecided
+from theory.ledger import Claim, Form, Reference, Refuted, Status, Undecided
 from theory.registry import all_claims
 
 WIDE = 130
@@ -19,7 +20,9 @@ WIDE = 130
 ARGUMENT_WORDS = {"PROVED": "sound", "REFUTED": "wrong", "UNDECIDED": "gap", "NOT_APPLICABLE": "hidden hypothesis"}
 
 
-def run(ids: Sequence[str], use_cache: bool, html: Path | None, as_json: bool) -> None:
+def run(
+    ids: Sequence[str], use_cache: bool, html: Path | None, witnesses: Path | None, readme: Path | None, as_json: bool
+) -> None:
     """Audit the claims named (with what they rest on), print, exit 0 if all are decided, else 2."""
     outcome = perform(ids, use_cache, quiet=as_json)
     if html is not None:
@@ -27,11 +30,36 @@ def run(ids: Sequence[str], use_cache: bool, html: Path | None, as_json: bool) -
 
         page = ledger_pages.write(html, outcome)
         console.err.print(f"pages: {page}", markup=False)
+    if witnesses is not None:
+        count = write_witnesses(witnesses, outcome)
+        console.err.print(f"witnesses: {count} certificates in {witnesses}", markup=False)
+    if readme is not None:
+        from headcount import summary as readme_table
+
+        readme_table.update(readme, outcome)
     shown = [claim for claim in outcome.claims if not ids or claim.id in ids]
     data = {"claims": [claim_to_json(claim, outcome) for claim in shown], "summary": summary(shown, outcome)}
     console.emit(as_json, data, lambda: _render(shown, outcome, detailed=bool(ids)))
     undecided = any(isinstance(status.verdict, Undecided) for claim in shown for status in standing(claim, outcome))
     console.finish(console.UNDECIDED if undecided else console.PROVED)
+
+
+def write_witnesses(folder: Path, outcome: Audit) -> int:
+    """Write the certificate of every refuted statement as ``ID.form.json``; returns how many."""
+    folder.mkdir(parents=True, exist_ok=True)
+    found = certificates(outcome)
+    for name, certificate in found.items():
+        writer.write(folder / name, certificate)
+    return len(found)
+
+
+def certificates(outcome: Audit) -> dict[str, dict[str, Any]]:
+    """File name and certificate of every refuted statement whose witness is a certificate."""
+    return {
+        f"{status.about.claim}.{status.about.form}.json": dict(status.verdict.witness)
+        for status in outcome.statuses.values()
+        if isinstance(status.verdict, Refuted) and "kind" in status.verdict.witness
+    }
 
 
 def perform(ids: Sequence[str], use_cache: bool, quiet: bool) -> Audit:

@@ -48,6 +48,10 @@ def audit(
     ids: Annotated[list[str] | None, typer.Argument(help="Claim ids such as T2.1-15 or N4; none: all.")] = None,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Compute everything again.")] = False,
     html: Annotated[Path | None, typer.Option(help="Write the ledger as linked pages into this folder.")] = None,
+    witnesses: Annotated[
+        Path | None, typer.Option(help="Write every refutation's certificate into this folder.")
+    ] = None,
+    readme: Annotated[Path | None, typer.Option(help="Rewrite the generated table in this Markdown file.")] = None,
     as_json: Json = False,
 ) -> None:
     """Decide the registered claims from their evidence: as published, repaired, sharpened.
@@ -57,7 +61,7 @@ def audit(
     """
     from headcount.auditing import run
 
-    run(ids or [], not no_cache, html, as_json)
+    run(ids or [], not no_cache, html, witnesses, readme, as_json)
 
 
 @app.command()
