@@ -59,11 +59,11 @@ def sup_error(
     Arithmetic: float64 intervals rounded outwards; boxes and centres are dyadic, hence exact.
 
     >>> from constructions.specialists import Knowledge, build
-    >>> from constructions.task import toy
+    >>> from constructions.task import quadratic
     >>> from theory.ledger import Form
-    >>> built = build(toy(2), Fraction(1, 20), Form.SHARPENED, Knowledge(Fraction(2)))
-    >>> found = sup_error(built.network, toy(2))
-    >>> 0.024 < found.lower <= found.upper < 0.028
+    >>> built = build(quadratic(1, 1, 2), Fraction(1, 20), Form.SHARPENED, Knowledge(Fraction(1)))
+    >>> found = sup_error(built.network, quadratic(1, 1, 2))
+    >>> 0.048 < found.lower <= found.upper < 0.054
     True
 
     Raises:
