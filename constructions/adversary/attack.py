@@ -107,7 +107,7 @@ def _mutate(
         if time.monotonic() > deadline:
             break
         chosen = generator.random((*tokens.shape[:2], 1)) < generator.choice([1, 2, 4]) / task.seq_len
-        fresh: Array = generator.random(tokens.shape)
+        fresh = np.asarray(generator.random(tokens.shape))
         fresh = np.where(generator.random((len(tokens), 1, 1)) < 0.3, np.round(fresh), fresh)
         shuffled = generator.permuted(tokens, axis=1)
         fresh = np.where(generator.random((len(tokens), 1, 1)) < 0.4, shuffled, fresh)

@@ -36,7 +36,6 @@ MET = 1e-7  # l1 norm of the whitened equations below which a pair counts as met
 KEPT = 0.995  # share of the gap that the walk into the interior keeps
 INTERIOR_STEPS = 8
 DISTINCT = 0.03
-DRAWS, REFINEMENTS = 16, 24  # solutions of the relaxation, of which the most promising become starts
 
 
 @dataclass(frozen=True)
@@ -82,7 +81,7 @@ def search(
             found.append(FloatPair(pair[0], pair[1], gap, residual, name, time.monotonic() - begin))
             found.sort(key=lambda pair: -pair.gap)
 
-    for done, (name, start) in enumerate(islice(_starts(problem, generator, deadline), starts)):
+    for done, (name, start) in enumerate(islice(_starts(problem, generator, starts, deadline), starts)):
         keep(name, restore(problem, climb(problem, restore(problem, start), generator, deadline, QUICK)))
         if progress is not None:
             progress(done + 1, starts, found[0].gap if found else 0.0)
@@ -95,26 +94,28 @@ def search(
     return tuple(found)
 
 
-def _starts(problem: PairProblem, generator: np.random.Generator, deadline: float) -> Iterator[tuple[str, Array]]:
-    """Two promising solutions of the relaxation for each plain start."""
+def _starts(
+    problem: PairProblem, generator: np.random.Generator, count: int, deadline: float
+) -> Iterator[tuple[str, Array]]:
+    """Two promising solutions of the relaxation for each plain start; more of them are drawn if ``count`` is large."""
     plain = Starts(problem.task, generator)
     relaxation = Relaxation(problem, plain.signs, generator)
     while True:
-        drawn = _solutions(relaxation, deadline)
+        drawn = _solutions(relaxation, 4 + count, 2 * count, deadline)
         for number, (name, draw) in enumerate(plain.kinds.items()):
             for solution in drawn[2 * number : 2 * number + 2]:
                 yield "relaxation", solution.pair
             yield name, draw()
 
 
-def _solutions(relaxation: Relaxation, deadline: float) -> list[Solution]:
+def _solutions(relaxation: Relaxation, draws: int, refinements: int, deadline: float) -> list[Solution]:
     """Independent draws, then refinements of the best ones; largest promised gap first, near copies left out."""
     drawn: list[Solution] = []
-    for number in range(DRAWS + REFINEMENTS):
+    for number in range(draws + refinements):
         if time.monotonic() > deadline:
             break
         drawn.sort(key=lambda solution: -solution.gap)
-        base = drawn[number % 3 % len(drawn)] if number >= DRAWS and drawn else None
+        base = drawn[number % 3 % len(drawn)] if number >= draws and drawn else None
         if (solution := relaxation.draw() if base is None else relaxation.refine(base)) is not None:
             drawn.append(solution)
     chosen: list[Solution] = []
