@@ -256,17 +256,55 @@ Qed.
 
 End TwoCases.
 
-(** T2.2-36 as published: with |V| <= 1 the outputs differ by at most e = eps^(k+1) in case (2a). *)
-Corollary case_2a_published {I} (N : (I -> R) -> R) Q1 Q2 Q3 Q4 T0 e V1 V2 V3 V4 :
-  seminorm N -> 0 < Q1 -> 0 < Q2 -> 0 <= Q3 -> 0 < Q4 -> 1 <= T0 -> 0 <= e ->
-  N V1 <= 1 -> N V2 <= 1 -> N V3 <= 1 -> N V4 <= 1 ->
-  / (1 + e / (12 * T0 ^ 2)) <= (Q1 + Q3) / (Q2 + Q3) <= 1 + e / (12 * T0 ^ 2) ->
-  N (fun i => mix Q1 V1 Q3 V3 i - mix Q2 V2 Q3 V3 i) <= e / (3 * T0) ->
-  (Q1 + Q3) / T0 <= Q4 ->
-  N (fun i => mix Q1 V1 Q4 V4 i - mix Q2 V2 Q4 V4 i) <= e.
+(** *** The inequalities as published: |V| <= 1, e = eps^(k+1), with T2.2-count3 as a hypothesis *)
+Section Published.
+Context {I : Type} (N : (I -> R) -> R) (HN : seminorm N).
+Variables (Q1 Q2 Q3 Q4 T0 e : R) (V1 V2 V3 V4 : I -> R).
+Hypotheses (HQ1 : 0 < Q1) (HQ2 : 0 < Q2) (HQ3 : 0 <= Q3) (HQ4 : 0 < Q4) (HT0 : 1 <= T0) (He : 0 <= e).
+Hypotheses (HV1 : N V1 <= 1) (HV2 : N V2 <= 1) (HV3 : N V3 <= 1) (HV4 : N V4 <= 1).
+Hypothesis ratio : / (1 + e / (12 * T0 ^ 2)) <= (Q1 + Q3) / (Q2 + Q3) <= 1 + e / (12 * T0 ^ 2).
+Hypothesis averages : N (fun i => mix Q1 V1 Q3 V3 i - mix Q2 V2 Q3 V3 i) <= e / (3 * T0).
+Hypothesis maximal : (Q1 + Q3) / T0 <= Q4.
+
+(** T2.2-26: ... <= e/(6 T0). *)
+Corollary case_2a_weight_outside_published :
+  let d := N (fun i => (Q2 - Q1) * (V4 i - V2 i)) in
+  N (fun i => Q4 * (Q2 - Q1) * (V4 i - V2 i) / ((Q1 + Q4) * (Q2 + Q4))) <= d / (Q1 + Q4) /\
+  d / (Q1 + Q4) <= T0 * (d / (Q1 + Q3)) /\ T0 * (d / (Q1 + Q3)) <= e / (6 * T0).
 Proof.
-  intros. destruct (case_2a N H Q1 Q2 Q3 Q4 T0 1 e V1 V2 V3 V4); auto. lra.
+  pose proof (case_2a_weight_outside N HN Q1 Q2 Q3 Q4 T0 1 e V2 V4) as H. rewrite Rmult_1_l in H. auto.
 Qed.
+
+(** T2.2-31: at most e/(6 T0). *)
+Corollary case_2a_weight_inside_published :
+  N (fun i => Q3 * (Q2 - Q1) * (V3 i - V2 i) / ((Q1 + Q3) * (Q2 + Q3))) <= e / (6 * T0).
+Proof.
+  pose proof (case_2a_weight_inside N HN Q1 Q2 Q3 T0 1 e V1 V2 V3) as H. rewrite Rmult_1_l in H. auto.
+Qed.
+
+(** T2.2-32: at most e/(6 T0) + e/(3 T0) = e/(2 T0). *)
+Corollary case_2a_value_inside_published :
+  N (fun i => Q1 * (V1 i - V2 i) / (Q1 + Q3)) <= e / (6 * T0) + e / (3 * T0) /\
+  e / (6 * T0) + e / (3 * T0) = e / (2 * T0).
+Proof.
+  split; [| field; lra]. pose proof (case_2a_value_inside N HN Q1 Q2 Q3 T0 1 e V1 V2 V3) as H.
+  rewrite Rmult_1_l in H. auto.
+Qed.
+
+(** T2.2-33: at most e/2. *)
+Corollary case_2a_value_outside_published :
+  N (fun i => Q1 * (V1 i - V2 i) / (Q1 + Q4)) <= T0 * N (fun i => Q1 * (V1 i - V2 i) / (Q1 + Q3)) /\
+  T0 * N (fun i => Q1 * (V1 i - V2 i) / (Q1 + Q3)) <= e / 2.
+Proof.
+  pose proof (case_2a_value_outside N HN Q1 Q2 Q3 Q4 T0 1 e V1 V2 V3) as H.
+  replace (1 * e / 6 + e / 3) with (e / 2) in H by field. auto.
+Qed.
+
+(** T2.2-36: the head's outputs on W_1 and W_2 differ by at most e. *)
+Corollary case_2a_published : N (fun i => mix Q1 V1 Q4 V4 i - mix Q2 V2 Q4 V4 i) <= e.
+Proof. destruct (case_2a N HN Q1 Q2 Q3 Q4 T0 1 e V1 V2 V3 V4); auto. lra. Qed.
+
+End Published.
 
 (** T2.2-40 as published: with |V| <= 1 they differ by at most e in case (2b). *)
 Corollary case_2b_published {I} (N : (I -> R) -> R) Q1 Q2 Q3 Q4 e V1 V2 V4 :

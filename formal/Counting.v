@@ -138,7 +138,8 @@ Lemma parts_leave_fewer_cells (g p : nat) (x : R) : (0 < p)%nat -> 0 < x ->
   INR g <= ceiling (Rpower x (/ INR p)) - 1 -> INR g ^ p < x.
 Proof.
   intros Hp Hx Hg. pose proof (lt_0_INR p Hp). destruct (ceiling_spec (Rpower x (/ INR p))) as [_ Hc].
-  replace x with (Rpower x (/ INR p) ^ p) by (rewrite <- Rpower_pow, Rpower_mult, Rinv_l, Rpower_1; auto using Rpower_pos; lra).
+  replace x with (Rpower x (/ INR p) ^ p)
+    by (rewrite <- Rpower_pow, Rpower_mult, Rinv_l, Rpower_1; auto using Rpower_pos; lra).
   pose proof (pos_INR g). assert (Hlt : INR g < Rpower x (/ INR p)) by lra.
   set (y := Rpower x (/ INR p)) in *. clearbody y. clear - Hp H0 Hlt.
   induction p as [| [| p] IH]; [lia | simpl; lra |].

@@ -185,8 +185,10 @@ Proof.
   { split; [apply Rinv_0_lt_compat; lra |]. rewrite <- Rinv_1. apply Rinv_lt_contravar; lra. }
   split; [intros []; lra | split].
   - simpl. rewrite Rplus_0_r. apply Rlt_le_trans with (exp 0); [apply exp_increasing | rewrite exp_0]; lra.
-  - simpl. rewrite !Rplus_0_r. replace (beta * - (1)) with (- beta) by ring. replace (beta * - / beta) with (- (1)) by (field; lra).
-    pose proof (exp_pos (- beta)). replace (exp (- beta) * (/ beta * exp (- (1))) / exp (- beta)) with (/ beta * exp (- (1))) by (field; lra).
+  - simpl. rewrite !Rplus_0_r. replace (beta * - (1)) with (- beta) by ring.
+    replace (beta * - / beta) with (- (1)) by (field; lra).
+    pose proof (exp_pos (- beta)).
+    replace (exp (- beta) * (/ beta * exp (- (1))) / exp (- beta)) with (/ beta * exp (- (1))) by (field; lra).
     rewrite Rmult_1_r. (* beta e < e^beta *)
     assert (H1 : beta < exp (beta - 1)).
     { pose proof (exp_ineq1 (beta - 1)). lra. }
@@ -233,7 +235,8 @@ Proof.
       by (intros t Ht; rewrite gate_on by exact Ht; f_equal; ring).
     rewrite sum_scal. assert (0 <= exp (- (beta * g)) * sum Sc (fun t => exp (beta * - a t))).
     { apply Rmult_le_pos; [apply Rlt_le, exp_pos |]. apply sum_nonneg. intros. apply Rlt_le, exp_pos. }
-    assert (0 <= INR (length Sc) * exp (- (beta * (g - 1)))) by (apply Rmult_le_pos; [apply pos_INR | apply Rlt_le, exp_pos]).
+    assert (0 <= INR (length Sc) * exp (- (beta * (g - 1))))
+      by (apply Rmult_le_pos; [apply pos_INR | apply Rlt_le, exp_pos]).
     apply div_le; nra.
 Qed.
 

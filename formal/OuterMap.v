@@ -59,7 +59,8 @@ Theorem memoriser_error {K I} (coordinates : list K) (S : K -> list I) (f u : K 
 Proof.
   intros HL Heps HF0 Hu Hz Hm Hy H3.
   assert (Hclose : close coordinates y zbar (2 * eps)).
-  { intros i Hi. pose proof (is_min_close (S i) (u i) (f i) (m i) (zbar i) eps (fun t => Hu i t Hi) (Hm i Hi) (Hz i Hi)).
+  { intros i Hi.
+    pose proof (is_min_close (S i) (u i) (f i) (m i) (zbar i) eps (fun t => Hu i t Hi) (Hm i Hi) (Hz i Hi)).
     specialize (Hy i Hi). replace (y i - zbar i) with ((y i - m i) + (m i - zbar i)) by ring.
     eapply Rle_trans; [apply Rabs_triang | lra]. }
   specialize (HF0 y zbar (2 * eps) Hclose).

@@ -172,7 +172,8 @@ Proof.
   induction layers as [| L rest IH]; intros inputs c x y delta Hadm H j Hj; simpl in *; [auto |].
   apply IH; auto. intros i _. destruct (Hadm L (or_introl eq_refl)) as [Hw Hs].
   eapply Rle_trans; [apply Hs |].
-  replace (_ + _ - _) with (sum inputs (fun k => weight L i k * x k) - sum inputs (fun k => weight L i k * y k)) by ring.
+  replace (_ + _ - _) with (sum inputs (fun k => weight L i k * x k) - sum inputs (fun k => weight L i k * y k))
+    by ring.
   rewrite <- sum_minus. eapply Rle_trans; [apply sum_abs |].
   rewrite Rmult_comm, <- sum_scal. apply sum_le. intros k Hk. rewrite <- Rmult_minus_distr_l.
   eapply Rle_trans; [apply weight_le_nonzero, Hw |].
@@ -211,7 +212,8 @@ Proof.
       apply Rmult_le_compat_r; [apply nonzero_range | apply row, Hc]. }
     eapply Rle_trans; [apply (IH rest (nodes L2) c2 j); [lia | | exact Hj] |].
     + intros k. apply pos. intros i. apply pos, Hc.
-    + rewrite (Rmult_comm (INR _)), Rmult_assoc. apply Rmult_le_compat_l; [apply even_product_nonneg | exact two_layers].
+    + rewrite (Rmult_comm (INR _)), Rmult_assoc.
+      apply Rmult_le_compat_l; [apply even_product_nonneg | exact two_layers].
 Qed.
 
 (** *** Arithmetic and geometric mean *)
@@ -324,7 +326,8 @@ Proof.
     pose proof (Rdiv_lt_0_compat eps (E * d) Heps ltac:(apply Rmult_lt_0_compat; lra)). lra. }
   rewrite <- Rpower_pow in H3 by exact HM.
   replace (eps / (E * d)) with (Rpower (E * C) (-1) * Rpower eps (- kappa)) in H3.
-  2: { unfold d. change (-1) with (- (1)). rewrite !Rpower_Ropp, Rpower_plus, !Rpower_1 by nra. field. repeat split; apply Rgt_not_eq; first [apply Hpow | lra]. }
+  2: { unfold d. change (-1) with (- (1)). rewrite !Rpower_Ropp, Rpower_plus, !Rpower_1 by nra.
+       field. repeat split; apply Rgt_not_eq; first [apply Hpow | lra]. }
   assert (H4 : Rpower (E * C) (- / INR k) * Rpower eps (- (kappa / INR k)) <= INR M / INR k).
   { replace (INR M / INR k) with (Rpower (Rpower (INR M / INR k) (INR k)) (/ INR k))
       by (rewrite Rpower_mult, Rinv_r, Rpower_1; lra).

@@ -6,7 +6,7 @@
 
 From Coq Require Import Reals List Lra Lia Classical_Prop.
 From Coquelicot Require Import Coquelicot.
-From Headcount Require Import Sums Algebra Cells ReadoutCapacity Softmax.
+From Headcount Require Import Sums Algebra Cells ReadoutCapacity Softmax LogSumExp.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -212,28 +212,6 @@ Proof.
     + rewrite Rminus_0_l, Rabs_Ropp, Rabs_right; lra.
 Qed.
 
-(** N7: min - log|S|/beta <= -(1/beta) log sum_S e^(-beta a) <= min. *)
-Theorem log_sum_exp_between {I} beta (l : list I) a m : 0 < beta -> is_min l a m ->
-  m - ln (INR (length l)) / beta <= - ln (sum l (fun t => exp (- (beta * a t)))) / beta <= m.
-Proof.
-  intros Hbeta Hm. pose proof (is_min_nonempty l a m Hm) as Hl. destruct Hm as [(t0 & Hin & Ht0) Hmin].
-  assert (HN : 0 < INR (length l)) by (apply lt_0_INR; destruct l; [easy | simpl; lia]).
-  set (Z := sum l (fun t => exp (- (beta * a t)))).
-  assert (Hlow : exp (- (beta * m)) <= Z).
-  { rewrite <- Ht0. apply (sum_term l (fun t => exp (- (beta * a t)))); [| exact Hin].
-    intros. apply Rlt_le, exp_pos. }
-  assert (Hup : Z <= INR (length l) * exp (- (beta * m))).
-  { unfold Z. rewrite <- sum_const. apply sum_le. intros t Ht. specialize (Hmin t Ht).
-    destruct Hmin as [Hlt | <-]; [left | right; reflexivity].
-    apply exp_increasing, Ropp_lt_contravar, Rmult_lt_compat_l; assumption. }
-  pose proof (exp_pos (- (beta * m))) as He.
-  apply ln_le in Hup; [| lra]. apply ln_le in Hlow; [| exact He].
-  rewrite ln_exp in Hlow. rewrite ln_mult, ln_exp in Hup by assumption. split.
-  - apply le_div; [exact Hbeta |]. replace ((m - ln (INR (length l)) / beta) * beta) with
-      (beta * m - ln (INR (length l))) by (field; lra). lra.
-  - apply div_le; [exact Hbeta |]. lra.
-Qed.
-
 (** N8, second calibration (value hiding): one head, uniform attention over T positions, n = D values
     sum_(S_i) e^(-beta f_i)/T: two sequences with equal outputs have sums of minima at most
     D log(T)/beta apart. *)
@@ -246,7 +224,8 @@ Theorem value_hiding_gap {K I} (features : list K) beta (S : K -> list I) (f f' 
   Rabs (sum features z - sum features z') <= INR (length features) * ln (INR T) / beta.
 Proof.
   intros Hbeta HT Hz Hz' E. rewrite <- sum_minus. eapply Rle_trans; [apply sum_abs |].
-  replace (INR (length features) * ln (INR T) / beta) with (INR (length features) * (ln (INR T) / beta)) by (field; lra).
+  replace (INR (length features) * ln (INR T) / beta) with (INR (length features) * (ln (INR T) / beta))
+    by (field; lra).
   rewrite <- sum_const. apply sum_le. intros i Hi.
   pose proof (is_min_nonempty _ _ _ (Hz i Hi)) as Hne. specialize (HT i Hi).
   assert (Hlen : (0 < length (S i))%nat) by (destruct (S i); [easy | simpl; lia]).

@@ -5,7 +5,7 @@ From Coq Require Import Reals List Lra Lia.
 From Coquelicot Require Import Coquelicot.
 From Interval Require Import Tactic.
 From Headcount Require Import Sums Algebra Cells ReadoutCapacity Counting Softmax Gate Budget.
-From Headcount Require Import ReadoutError Composition Density OuterMap.
+From Headcount Require Import LogSumExp ReadoutError Composition Density OuterMap.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -358,7 +358,8 @@ Goal ~ forall (p phi q : bool -> R) delta1 delta2,
 Proof.
   intros H. specialize (H (fun _ => 0) (fun b => if b then 1 else 3) (fun b => if b then 0 else 1 / 10) 1 1).
   assert (bumped (fun _ => 0) (fun b : bool => if b then 1 else 3) (fun b : bool => if b then 0 else 1 / 10) 1 1 true
-          < bumped (fun _ => 0) (fun b : bool => if b then 1 else 3) (fun b : bool => if b then 0 else 1 / 10) 1 1 false).
+          < bumped (fun _ => 0) (fun b : bool => if b then 1 else 3) (fun b : bool => if b then 0 else 1 / 10) 1 1
+              false).
   - apply H; try lra; try reflexivity; try easy; try (intros []; try easy; lra).
   - unfold bumped in H0. lra.
 Qed.
@@ -388,7 +389,30 @@ Qed.
 
 Goal ~ forall a u, 0 < a -> a <= u <= exp 1 * a -> ln u - (ln a + (u / a - 1) / (exp 1 - 1)) <= 123 / 1000.
 Proof.
-  intros H. specialize (H 1 (172 / 100)). rewrite ln_1 in H. replace (172 / 100 / 1) with (172 / 100) in H by field. assert (2 < exp 1) by interval.
+  intros H. specialize (H 1 (172 / 100)). rewrite ln_1 in H.
+  replace (172 / 100 / 1) with (172 / 100) in H by field. assert (2 < exp 1) by interval.
   assert (123 / 1000 < ln (172 / 100) - (0 + (172 / 100 - 1) / (exp 1 - 1))) by interval.
   specialize (H ltac:(lra) ltac:(lra)). lra.
+Qed.
+
+(** N7's budget with beta = D log T/(2 eps), the grid error left out. *)
+Goal ~ forall (y z : unit -> R) (f : unit -> unit -> R) (T : nat) beta eps, (1 < T)%nat -> 0 < eps ->
+  is_min [tt] (f tt) (z tt) ->
+  Rabs (y tt - - ln (sum [tt] (fun t => exp (- (beta * f tt t)))) / beta) <= 1234 / 10000 / beta ->
+  beta = ln (INR T) / 2 / eps ->
+  Rabs (y tt + ln (INR T) / (2 * beta) - z tt) <= eps.
+Proof.
+  intros H. assert (Hlog : 0 < ln 2) by (rewrite <- ln_1; apply ln_increasing; lra).
+  set (beta := ln 2 / 2). assert (Hb : 0 < beta) by (unfold beta; lra).
+  specialize (H (fun _ => 1234 / 10000 / beta) (fun _ => 0) (fun _ _ => 0) 2%nat beta 1 ltac:(lia) ltac:(lra)).
+  replace (INR 2) with 2 in H by (simpl; ring).
+  assert (E : ln 2 / (2 * beta) = 1) by (unfold beta; field; lra). rewrite E in H.
+  assert (P : 0 < 1234 / 10000 / beta) by (apply Rdiv_lt_0_compat; lra).
+  rewrite (Rabs_right (1234 / 10000 / beta + 1 - 0)) in H by lra.
+  assert (1234 / 10000 / beta + 1 - 0 <= 1); [apply H | lra].
+  - split; [exists tt; simpl; auto |]. intros. lra.
+  - cbn [sum]. rewrite Rmult_0_r, Ropp_0, exp_0, Rplus_0_r, ln_1.
+    replace (1234 / 10000 / beta - - 0 / beta) with (1234 / 10000 / beta) by (field; lra).
+    rewrite Rabs_right; lra.
+  - unfold beta. field.
 Qed.

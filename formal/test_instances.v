@@ -21,8 +21,8 @@ Proof.
   intros V N. assert (H1 : N (fun i => mix 1 (V (1 / 2)) 2 (V (1 / 3)) i - mix (7 / 6) (V (1 / 3)) 2 (V (1 / 3)) i)
                      <= 1 / (3 * 1)) by (unfold N, mix, V; apply Rabs_le; lra).
   split; [exact H1 | split; [lra | split; [lra |]]].
-  apply (case_2a_published N 1 (7 / 6) 2 3 1 1 (V (1 / 2)) (V (1 / 3)) (V (1 / 3)) (V 1)); try exact H1; try lra.
-  - exact abs_is_seminorm.
+  apply (case_2a_published N abs_is_seminorm 1 (7 / 6) 2 3 1 1 (V (1 / 2)) (V (1 / 3)) (V (1 / 3)) (V 1));
+    try exact H1; try lra.
   - unfold N, V. apply Rabs_le. lra.
   - unfold N, V. apply Rabs_le. lra.
   - unfold N, V. apply Rabs_le. lra.
@@ -107,7 +107,8 @@ Proof.
   destruct (lambert_exists_unique ((INR 3 - 1) / exp 1)) as (w & Hw & _).
   { apply (count_nonneg [0%nat; 1%nat; 2%nat]). discriminate. }
   assert (Hw0 : 0 <= w).
-  { apply (lambert_nonneg ((INR 3 - 1) / exp 1)); [apply (count_nonneg [0%nat; 1%nat; 2%nat]); discriminate | exact Hw]. }
+  { apply (lambert_nonneg ((INR 3 - 1) / exp 1)); [| exact Hw].
+    apply (count_nonneg [0%nat; 1%nat; 2%nat]). discriminate. }
   exists w, (1 + 4 * w). split; [exact Hw | split; [lra |]]. intros psi.
   assert (Hpsi : forall t, 0 <= psi t <= 1) by (intros [| t]; unfold psi; lra).
   apply (covering_heads_reach_eps [tt] (fun z => z tt) (fun _ _ => 1) 1 (fun z => z tt + 1 / 8)
