@@ -173,7 +173,7 @@ def code_digest() -> str:
     digest = hashlib.sha256()
     for package in (theory, constructions, checks):
         root = Path(next(iter(package.__path__)))
-        for path in sorted([*root.rglob("*.py"), *root.rglob("*.toml")]):
+        for path in sorted(path for kind in ("py", "toml", "json") for path in root.rglob(f"*.{kind}")):
             digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes())
     for engine in ENGINES:
         digest.update(f"{engine}={importlib.metadata.version(engine)}".encode())

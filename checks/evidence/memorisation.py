@@ -1,0 +1,483 @@
+"""Evidence for T2.3, its steps, L8, L9, the remark T2.3-R, and N12. The proofs in prose: docs/proofs/memorisation.md.
+
+In the steps on L9, p = 1/n, q = k/n, m is the maximum, and c_j is the j-th term of fhat.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import partial
+
+from checks.certificates import writer
+from checks.evidence.tools import (
+    argument_step,
+    confirm,
+    counterexample_step,
+    hidden_hypothesis_step,
+    proves,
+    refutes,
+    statement_step,
+    step,
+)
+from constructions import memoriser
+from constructions.arithmetic import fractions
+from constructions.network import Dense, Perceptron
+from constructions.task import Feature, RetrievalTask
+from theory.expressions import Variable
+from theory.ledger import Claim, Evidence, Form, Means, Mutant, Step, Verdict
+
+PUBLISHED, ARGUMENT, REPAIRED, SHARPENED = Form.PUBLISHED, Form.ARGUMENT, Form.REPAIRED, Form.SHARPENED
+
+
+def evidence(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
+    """Evidence for T2.3-P, L8, L9, T2.3-1, -2, -3, -end, -R, T2.3 and N12."""
+    return (
+        *_listing(claims),
+        *_maximum(claims),
+        *_pieces(claims),
+        *_assembly(claims),
+        *_remark(claims),
+        *_halved(claims),
+    )
+
+
+def _listing(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
+    tokens, merge = claims["T2.3-P"], claims["L8"]
+    sides = "(relu(x - 1 + 1) + (T - 1)*relu(y - 1 + 0))/T"
+    return (
+        proves(
+            tokens.id,
+            PUBLISHED,
+            step(
+                "c0 = 0: every score is 0, so every weight is e^0/(T e^0) (E = e^0)",
+                Means.SYMBOLIC,
+                [],
+                "(0*k)*E/(T*E) + E/(T*E) = 1/T",
+                {"not normalised": "E/(T*E) = 1", "T - 1 tokens": "E/((T - 1)*E) = 1/T"},
+            ),
+            statement_step(
+                tokens,
+                PUBLISHED,
+                Means.SMT,
+                {"not divided": f"{sides} = x", "the other block": f"{sides} = y/T"},
+            ),
+        ),
+        proves(
+            tokens.id,
+            SHARPENED,
+            statement_step(tokens, SHARPENED, Means.SMT, {"no growth": "s + x^2 <= n", "strict": "s + x^2 < n + 1"}),
+            step(
+                "|x|^2 <= d scaled by 1/d",
+                Means.SMT,
+                ["d >= 1", "s >= 0", "s <= d"],
+                "s/d <= 1",
+                {"as printed": "s <= 1", "half": "s/d <= 1/2"},
+            ),
+        ),
+        proves(
+            merge.id,
+            PUBLISHED,
+            statement_step(
+                merge,
+                PUBLISHED,
+                Means.SYMBOLIC,
+                {
+                    "bias not passed on": "s + a*(b*x + c) + e = (s + (a*b)*x) + (c + e)",
+                    "weights added": "s + a*(b*x + c) + e = (s + (a + b)*x) + (a*c + e)",
+                },
+            ),
+            step(
+                "2 + 3 + 2 matrices less 2 merges are 5; the hidden widths u, v, w, x are those of the three networks",
+                Means.SMT,
+                ["u <= A", "v <= B", "w <= B", "x <= C", "l = 2 + 3 + 2 - 1 - 1"],
+                "max(abs(l - 5), max(u, v, w, x) - max(A, B, C)) <= 0",
+                {
+                    "four layers": "max(abs(l - 4), max(u, v, w, x) - max(A, B, C)) <= 0",
+                    "no wider than the first": "max(u, v, w, x) <= A",
+                },
+            ),
+        ),
+        proves(
+            merge.id,
+            SHARPENED,
+            statement_step(merge, SHARPENED, Means.SMT, {"strictly": "p*q > p + q", "twice": "p*q >= 2*(p + q)"}),
+            step(
+                "a rank-one product has the entries w_i v_j, none 0 if no factor is",
+                Means.SMT,
+                ["w^2 > 0", "v^2 > 0"],
+                "(w*v)^2 > 0",
+                {"positive": "w*v > 0", "at least 1": "(w*v)^2 >= 1"},
+            ),
+        ),
+    )
+
+
+def _maximum(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
+    lemma = claims["L9"]
+    assert lemma.published.proposition is not None
+    network = str(lemma.published.proposition.conclusion.left)
+    needs = "parameters are non-zero weights and biases (all entries of the second matrix are O(1/eps^2)), T is fixed"
+    return (
+        proves(
+            lemma.id,
+            PUBLISHED,
+            statement_step(
+                lemma, PUBLISHED, Means.SMT, {"a fifth": f"{network} <= 1/5", "strictly below 1/4": f"{network} < 1/4"}
+            ),
+            *_staircase(),
+            step(
+                "T n and 2 n hidden units are at most 2 T n",
+                Means.SMT,
+                ["T >= 1", "n >= 1"],
+                "max(T*n, 2*n) <= 2*T*n",
+                {"T n": "max(T*n, 2*n) <= T*n", "strictly": "max(T*n, 2*n) < 2*T*n"},
+            ),
+            step(
+                "the minimum is 1 - max(1 - x), one input more",
+                Means.SMT,
+                ["m = 1 - M"],
+                "min(m, x) = 1 - max(M, 1 - x)",
+                {"no turn": "min(m, x) = max(M, x)", "no constant": "min(m, x) = -max(M, 1 - x)"},
+            ),
+            step(
+                "n = ceil(1/eps): 1/n <= eps",
+                Means.SMT,
+                ["e > 0", "n >= 1/e"],
+                "1/n <= e",
+                {"half": "1/n <= e/2", "strict": "1/n < e"},
+            ),
+            _size(lemma),
+        ),
+        proves(lemma.id, ARGUMENT, hidden_hypothesis_step("what is counted", Means.EXACT, needs)),
+        proves(lemma.id, REPAIRED, _size(lemma)),
+    )
+
+
+def _size(lemma: Claim) -> Step:
+    return statement_step(
+        lemma,
+        REPAIRED,
+        Means.SMT,
+        {"without T": "4*T*n + 3*n - T <= 14/e", "dense": "2*T*n^2 <= 14*T/e", "half": "4*T*n + 3*n - T <= 7*T/e"},
+    )
+
+
+def _staircase() -> tuple[Step, ...]:
+    """0 <= fhat - max <= 1/n, by induction over the terms."""
+    return (
+        step(
+            "a term: relu(s) - relu(s - p) = min(s, p) for s >= 0",
+            Means.SMT,
+            ["p > 0", "s >= 0"],
+            "relu(s) - relu(s - p) = min(s, p)",
+            {"no cap": "relu(s) - relu(s - p) = s", "full": "relu(s) - relu(s - p) = p"},
+        ),
+        step(
+            "the sum s of k terms relu(x_t - q) lies between relu(m - q) and k relu(m - q), one input more",
+            Means.SMT,
+            ["k >= 1", "s >= relu(m - q)", "s <= k*relu(m - q)", "M = max(m, x)"],
+            "min(s + relu(x - q) - relu(M - q), (k + 1)*relu(M - q) - s - relu(x - q)) >= 0",
+            {
+                "no more than the maximum": "relu(M - q) >= s + relu(x - q)",
+                "k terms": "k*relu(M - q) >= s + relu(x - q)",
+            },
+        ),
+        step(
+            "from below: the sum of min(relu(m - j p), p) over j < k is min(m, k p), one step more",
+            Means.SMT,
+            ["p > 0", "q >= 0", "m >= 0"],
+            "min(m, q) + min(relu(m - q), p) = min(m, q + p)",
+            {"two steps": "min(m, q) + min(relu(m - q), p) = min(m, q + 2*p)", "always full": "min(m, q) + p = q + p"},
+        ),
+        step(
+            "from above: terms of at most p, 0 where m <= j p, add up to at most min(m + p, k p), one step more",
+            Means.SMT,
+            ["p > 0", "q >= 0", "m >= 0", "f <= min(m + p, q)", "c >= 0", "c <= p", "min(c, q - m) <= 0"],
+            "f + c <= min(m + p, q + p)",
+            {"no overshoot": "f + c <= min(m, q + p)", "half": "f + c <= min(m + p/2, q + p)"},
+        ),
+        step(
+            "after all n steps (n p = 1 >= m): m <= fhat <= m + p",
+            Means.SMT,
+            ["p > 0", "m >= 0", "m <= 1", "f >= min(m, 1)", "f <= min(m + p, 1)"],
+            "abs(f - m) <= p",
+            {"half": "abs(f - m) <= p/2", "exact": "f <= m"},
+        ),
+    )
+
+
+def _pieces(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
+    first, second, third = (claims[f"T2.3-{number}"] for number in "123")
+    return (
+        proves(
+            first.id,
+            PUBLISHED,
+            step(
+                "inputs divided by T, weights multiplied by T",
+                Means.SYMBOLIC,
+                [],
+                "(T*w)*(x/T) + b = w*x + b",
+                {"not undone": "w*(x/T) + b = w*x + b", "bias too": "(T*w)*(x/T) + T*b = w*x + b"},
+            ),
+            statement_step(
+                first,
+                PUBLISHED,
+                Means.SMT,
+                {
+                    "one token": "T*D*(w*(d + 2) + 1) <= D*(C*(d + 2) + 1)*X",
+                    "without output bias": "T*D*(w*(d + 2) + 1) <= T*D*C*(d + 2)*X",
+                },
+            ),
+        ),
+        proves(
+            second.id,
+            PUBLISHED,
+            step(
+                "the staircase acts on x as on min(max(x, 0), 1), or is saturated: steps at q in [0, 1 - p]",
+                Means.SMT,
+                ["p > 0", "q >= 0", "q <= 1 - p"],
+                "min(relu(x - q), p) = min(relu(max(0, min(x, 1)) - q), p)",
+                {
+                    "not clipped below 1": "min(relu(x - q), p) = min(relu(min(x, 1 - p) - q), p)",
+                    "a step more": "min(relu(x - q - p), p) = min(relu(max(0, min(x, 1)) - q - p), p)",
+                },
+            ),
+            step(
+                "capping a summand at p does not change a sum capped at p",
+                Means.SMT,
+                ["p > 0", "a >= 0", "b >= 0"],
+                "min(a + b, p) = min(min(a, p) + b, p)",
+                {"capped at p/2": "min(a + b, p) = min(min(a, p/2) + b, p)", "not capped": "a + b = min(a, p) + b"},
+            ),
+            step(
+                "all 1 - u < 0: no step is active, the minimum's network gives 1",
+                Means.SMT,
+                ["u > 1", "q >= 0"],
+                "1 - relu(1 - u - q) = 1",
+                {"u itself": "1 - relu(1 - u - q) = u", "below 1": "1 - relu(1 - u - q) < 1"},
+            ),
+            statement_step(second, PUBLISHED, Means.SMT, {"half": "abs(v - m) <= p/2", "exact": "v = m"}),
+        ),
+        proves(
+            third.id,
+            PUBLISHED,
+            statement_step(
+                third,
+                PUBLISHED,
+                Means.SMT,
+                {"one input": "w*(D + 2) + 1 <= (C*2 + 1)*X", "no width": "w*(D + 2) + 1 <= X"},
+            ),
+        ),
+    )
+
+
+def _assembly(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
+    end, theorem = claims["T2.3-end"], claims["T2.3"]
+    needs = "A3's two-layer networks are ReLU networks (A3 names no activation), parameters are counted as non-zero"
+    padding = argument_step(
+        "the pieces are one network of the class, for every M above the bound",
+        "The encoder is T2.3-P's, W_O = I, beta any; L8 merges F_1, F_2, F_3. Spare dimensions of n > T d stay 0 and "
+        "more parameters than needed are allowed: hidden units with output weight 0 change nothing.",
+    )
+    return (
+        refutes(end.id, PUBLISHED, _printed_error_step()),
+        proves(
+            end.id,
+            REPAIRED,
+            statement_step(
+                end, REPAIRED, Means.SMT, {"as published": "abs(P - G) <= L*e", "one eps": "abs(P - G) <= (L + 1)*e"}
+            ),
+            step(
+                "merged matrices: T D w n and 2 D n w entries, w <= C X, n <= 2 Y (X = eps^-gamma, Y = 1/eps >= 1)",
+                Means.SMT,
+                ["w >= 0", "C >= 0", "X >= 1", "Y >= 1", "n >= 0", "w <= C*X", "n <= 2*Y"],
+                "w*n <= 2*C*(X*Y)",
+                {"without X": "w*n <= 2*C*Y", "added": "w*n <= 2*C*(X + Y)"},
+            ),
+        ),
+        proves(
+            end.id,
+            SHARPENED,
+            statement_step(end, SHARPENED, Means.SMT, {"L eps": "abs(P - G) <= L*e", "eps": "abs(P - G) <= e"}),
+        ),
+        proves(theorem.id, PUBLISHED, _rescaled("2*L + 1"), _powers(), padding),
+        proves(theorem.id, ARGUMENT, hidden_hypothesis_step("which networks A3 gives", Means.EXACT, needs)),
+        proves(
+            theorem.id,
+            SHARPENED,
+            _rescaled("L + 1"),
+            step(
+                "constant numbers of parameters and eps^-gamma: exponents, l = log(1/eps) >= 0",
+                Means.SMT,
+                ["l >= 0", "g >= 0"],
+                "max(g*l, 0) <= g*l",
+                {"half": "max(g*l, 0) <= g*l/2", "none": "max(g*l, 0) <= 0"},
+            ),
+            step(
+                "the exact maximum of 4 numbers takes 2 rounds, 3 layers; the minimum is -max(-x)",
+                Means.SMT,
+                ["a = max(x, y)", "b = max(z, w)"],
+                "relu(a - b) + relu(b) - relu(-b) = max(x, y, z, w)",
+                {"one round": "relu(x - y) + relu(y) - relu(-y) = max(x, y, z, w)", "signs": "relu(a - b) = max(a, b)"},
+            ),
+            padding,
+        ),
+    )
+
+
+def _rescaled(factor: str) -> Step:
+    return step(
+        f"run with eps' = eps/({factor} + 1): the error ({factor}) eps' is below eps",
+        Means.SMT,
+        ["e > 0", "L >= 0", f"f*({factor} + 1) = e"],
+        f"({factor})*f < e",
+        {"twice": f"2*({factor})*f < e", "unscaled": f"({factor})*e < e"},
+    )
+
+
+def _powers() -> Step:
+    return step(
+        "eps^-gamma, 1/eps, eps^-gamma and their products are at most eps^{-(1+gamma)}: exponents, l = log(1/eps) >= 0",
+        Means.SMT,
+        ["l >= 0", "g >= 0"],
+        "max(g*l, l, g*l + l) <= (1 + g)*l",
+        {"the larger one": "max(g*l, l, g*l + l) <= max(1, g)*l", "gamma": "max(g*l, l, g*l + l) <= g*l"},
+    )
+
+
+def _printed_error_step() -> Step:
+    """D = T = d = 1, f = F_0 = identity (L = 1), eps = 1/10: F_1 and F_3 each 1/10 too large give 2 eps > L eps."""
+    mutant = Mutant("up to (2 L + 1) eps", partial(_error_at_least, Fraction(31, 100)))
+    return Step("a network of three pieces", Means.EXACT, partial(_error_at_least, Fraction(1, 5)), (mutant,))
+
+
+def _error_at_least(bound: Fraction) -> Verdict:
+    task = RetrievalTask("one token", 1, 1, (Feature(Variable("x0"), (1,)),), Variable("z0"))
+    eps = Fraction(1, 10)
+    above = Perceptron((Dense(fractions([[1]]), fractions([0]), "relu"), Dense(fractions([[1]]), fractions([eps]))))
+
+    def minimum(size: int) -> Perceptron:
+        return memoriser.minimum_from(memoriser.staircase_maximum(size, 10))
+
+    network = memoriser.memoriser(task, [above], minimum, above)
+    return confirm(writer.error_at_least(network, task, bound, fractions([[Fraction(1, 2)]]), True))
+
+
+def _remark(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
+    remark = claims["T2.3-R"]
+    exact = {"c": "1", "x": "1/2", "y": "1/3", "e": "0"}
+    return (
+        refutes(
+            remark.id,
+            PUBLISHED,
+            counterexample_step(
+                remark, PUBLISHED, exact, {"without 1/eps": "7 >= 2*c", "an upper bound": "7*e <= 2*c"}
+            ),
+        ),
+        refutes(
+            remark.id,
+            ARGUMENT,
+            counterexample_step(
+                remark,
+                ARGUMENT,
+                {"p": "3", "q": "3"},
+                {"kept apart": "p + q <= p + q", "as L8 says": "p*q <= p*q"},
+            ),
+        ),
+        proves(
+            remark.id,
+            REPAIRED,
+            statement_step(
+                remark,
+                REPAIRED,
+                Means.SMT,
+                {"the smaller": "max(g*l, l) <= min(1, g)*l", "gamma": "max(g*l, l) <= g*l"},
+            ),
+        ),
+    )
+
+
+def _halved(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
+    return (
+        proves(
+            "N12",
+            PUBLISHED,
+            *_staircase(),
+            statement_step(
+                claims["N12"], PUBLISHED, Means.SMT, {"uncentred": "abs(f - m) <= p/2", "a third": "f - p/2 - m <= p/3"}
+            ),
+            *_tournament(),
+        ),
+        proves("N12", SHARPENED, *_exact_overshoot()),
+    )
+
+
+def _tournament() -> tuple[Step, ...]:
+    return (
+        step(
+            "one round: max(a, b) = relu(a - b) + relu(b) - relu(-b); one left over passes as relu(a) - relu(-a)",
+            Means.SMT,
+            [],
+            "max(abs(relu(a - b) + relu(b) - relu(-b) - max(a, b)), abs(relu(a) - relu(-a) - a)) <= 0",
+            {
+                "two units": "relu(a - b) + relu(b) = max(a, b)",
+                "one unit": "relu(a) = a",
+            },
+        ),
+        step(
+            "depth: T <= 2^r is halved (rounded up, h <= (T+1)/2 for odd T) r times; 2 h <= 2^r = P while T + 1 <= P",
+            Means.SMT,
+            ["T >= 1", "P >= 2", "T <= P", "2*h <= T + 1", "T + 1 <= P"],
+            "h <= P/2",
+            {"a quarter": "h <= P/4", "one less": "h <= P/2 - 1"},
+        ),
+        step(
+            "weights, T = 2h: 12 h for the pairs and 18 h - 15 for the rest",
+            Means.SMT,
+            ["h >= 1", "w <= 18*h - 15"],
+            "12*h + w <= 18*(2*h) - 15",
+            {"14 T": "12*h + w <= 14*(2*h) - 15", "without the rest": "12*h + w <= 12*h"},
+        ),
+        step(
+            "weights, T = 2h + 1: 6 more for the one left over, 18 (h+1) - 15 for the rest",
+            Means.SMT,
+            ["h >= 1", "w <= 18*(h + 1) - 15"],
+            "12*h + 6 + w <= 18*(2*h + 1) - 15",
+            {"15 T": "12*h + 6 + w <= 15*(2*h + 1) - 15", "17 T": "12*h + 6 + w <= 17*(2*h + 1) - 15"},
+        ),
+    )
+
+
+def _exact_overshoot() -> tuple[Step, ...]:
+    """f - min(m, q) is at most 0 while m >= q, then at most p (1 - 1/T)."""
+    return (
+        step(
+            "below the maximum: terms of at most p while m >= q + p keep f <= q",
+            Means.SMT,
+            ["p > 0", "f <= q", "c <= p", "m >= q + p"],
+            "f + c <= q + p",
+            {"half": "f + c <= q + p/2", "no growth": "f + c <= q"},
+        ),
+        step(
+            "at the maximum, q < m < q + p: a term of at most min(T (m - q), p) exceeds m by at most p (1 - 1/T)",
+            Means.SMT,
+            ["p > 0", "T >= 1", "f <= q", "m > q", "m < q + p", "c <= T*(m - q)", "c <= p"],
+            "f + c - m <= p*(1 - 1/T)",
+            {"half": "f + c - m <= p*(1 - 1/T)/2", "exact": "f + c <= m"},
+        ),
+        step(
+            "above the maximum: terms are 0",
+            Means.SMT,
+            ["m <= q", "T >= 1", "c >= 0", "c <= T*relu(m - q)"],
+            "c = 0",
+            {"positive": "c > 0"},
+        ),
+        step(
+            "attained: T inputs y = 1/(n T) give fhat = min(T y, p) = p, that is (1 - 1/T)/n above y",
+            Means.SMT,
+            ["n >= 1", "T >= 1", "p = 1/n", "y = 1/(n*T)"],
+            "min(T*y, p) - y = (1 - 1/T)/n",
+            {"1/n": "min(T*y, p) - y = 1/n", "half": "min(T*y, p) - y = (1 - 1/T)/(2*n)"},
+        ),
+    )
