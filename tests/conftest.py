@@ -23,7 +23,7 @@ from constructions.arithmetic import FLOAT64, fractions
 from constructions.evaluate import attention, target
 from constructions.network import Dense, Head, Network, Perceptron
 from constructions.network_json import network_to_json
-from constructions.specialists import Knowledge, build
+from constructions.specialists import Knowledge, Specialist, build
 from constructions.task import Feature, RetrievalTask, hard_gate, quadratic, toy
 from theory.expression_parser import parse_expression
 from theory.ledger import Form
@@ -192,9 +192,20 @@ def counterexample() -> Certificate:
     return writer.counterexample("TEST", "published", {"x": Fraction(1, 3)}, hypotheses, conclusion)
 
 
+def made(task: RetrievalTask, eps: Fraction, form: Form, gradient: int) -> Specialist:
+    """A specialist, given a bound of |grad F_0|_1."""
+    return build(task, eps, form, Knowledge(Fraction(gradient)))
+
+
 def specialist(task: RetrievalTask, form: Form, gradient: int) -> Network:
     """A specialist for eps = 1/20."""
-    return build(task, Fraction(1, 20), form, Knowledge(Fraction(gradient))).network
+    return made(task, Fraction(1, 20), form, gradient).network
+
+
+def squared_minimum(seq_len: int) -> RetrievalTask:
+    """The square of the least token: an outer map that is not linear."""
+    feature = Feature(parse_expression("x0"), tuple(range(1, seq_len + 1)))
+    return RetrievalTask("squared minimum", 1, seq_len, (feature,), parse_expression("z0^2"))
 
 
 def minimum_of_two(beta: Fraction) -> tuple[Network, RetrievalTask]:
@@ -247,11 +258,13 @@ def examples() -> SimpleNamespace:
     """The makers of this file, for tests that vary them."""
     return SimpleNamespace(
         SecondOpinion=SecondOpinion,
+        build=made,
         collision=collision,
         hard_gate_witness=hard_gate_witness,
         minimum_of_two=minimum_of_two,
         quadratic_budget=quadratic_budget,
         random_block=random_block,
         specialist=specialist,
+        squared_minimum=squared_minimum,
         toy_budget=toy_budget,
     )

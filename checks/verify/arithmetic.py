@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
+from math import lcm
 from typing import Any, NoReturn
 
 from flint import arb, arb_mat, ctx, fmpq
@@ -18,7 +19,7 @@ from checks.certificates.records import Expression
 MOST_BITS = 2048
 MOST_WORK = 200_000_000
 """Unit: about 100 ns, a multiplication in a matrix product at 64 bits with all that goes with it."""
-MOST_RATIONAL_BITS = 60_000
+MOST_RATIONAL_BITS = 16_384
 NARROW = 2.0**-20
 
 Row = list[Any]
@@ -55,6 +56,19 @@ def rational(number: Fraction) -> fmpq:
 
 def ball(number: Fraction) -> arb:
     return arb(rational(number))
+
+
+def limit_denominator(numbers: Iterable[Fraction]) -> None:
+    """Exact linear algebra needs a common denominator of moderate size.
+
+    Raises:
+        Undecided: there is none.
+    """
+    common = 1
+    for number in numbers:
+        common = lcm(common, number.denominator)
+        if common.bit_length() > MOST_RATIONAL_BITS:
+            raise Undecided("the denominators are too different for exact linear algebra; round the weights")
 
 
 class Balls:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from flint import fmpq, fmpq_mat
 
 from checks.certificates import records
-from checks.verify.arithmetic import Undecided, Work, rational
+from checks.verify.arithmetic import Undecided, Work, limit_denominator, rational
+
+MOST_LAYERS = 8
 
 Piece = tuple[fmpq_mat, fmpq_mat]
 """Slope (E, d) and offset (E, 1) of the encoder on one of its linear pieces."""
@@ -23,6 +25,7 @@ def check_rows(claim: records.Collision, work: Work) -> None:
         if len(listed) == len(head.value):
             continue
         work.spend(10 * len(head.value) ** 2 * len(head.value[0]))
+        limit_denominator(entry for row in head.value for entry in row)
         value = fmpq_mat([[rational(entry) for entry in row] for row in head.value])
         if _span(value, listed):
             continue
@@ -57,6 +60,10 @@ def _pieces(claim: records.Collision, work: Work) -> list[Piece]:
     encoder = claim.network.encoder
     if isinstance(encoder, records.Formula) or any(layer.activation not in ("relu", "identity") for layer in encoder):
         return []
+    if len(encoder) > MOST_LAYERS:
+        return []
+    for layer in encoder:
+        limit_denominator(entry for row in (*layer.weight, *layer.bias) for entry in row)
     layers = [fmpq_mat([[rational(entry) for entry in row] for row in layer.weight]) for layer in encoder]
     spots, radius = set(claim.free), rational(claim.radius)
     width = claim.network.token_dim

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -26,11 +27,12 @@ from checks.certificates.records import Collision
 from checks.certificates.schema import _Reader
 from checks.verify import verify, verify_file
 from checks.verify.arithmetic import Balls, Undecided, Work, ball, evaluate
-from checks.verify.blocks import Block, head_layer
+from checks.verify.blocks import Block, head_layer, highest_mean, softmax
+from checks.verify.collision import _difference
 from constructions.arithmetic import fractions
 from constructions.network import Component, Formula, Head, Network
 from constructions.network_json import network_to_json
-from constructions.task import Feature, RetrievalTask, toy
+from constructions.task import Feature, RetrievalTask, hard_gate, toy
 from theory.expression_parser import parse_expression
 from theory.expressions import expression_to_json
 from theory.ledger import Form
@@ -38,6 +40,10 @@ from theory.ledger import Form
 ROOT = Path(__file__).parents[2]
 AGREEMENT = mpmath.mpf(10) ** -45
 """The second implementation works at 70 digits, the checker's balls here at 200 bits (60 digits)."""
+ROUNDING = 1e-8
+"""Radii of balls have 30 bits."""
+LARGEST_CURVATURE = 1e4
+"""Slopes over a box of radius r are wider than at a point by at most this times r."""
 MOST_SECONDS = 2.0
 """Acceptance of issue 2 for T = 32, eight values, 32 hidden neurons, with Python's start; measured 0.3 alone."""
 BLOCKER = """
@@ -289,6 +295,57 @@ def second_value(node: Any, values: dict[str, Any]) -> Any:
     return functions[operator](*parts) if len(parts) > 1 or operator not in ("min", "max") else parts[0]
 
 
+def test_softmax_ranges_are_those_of_the_corners() -> None:
+    """Catches weights or means that are too narrow or too wide over boxes: both are extreme at corners."""
+    rng = np.random.default_rng(5)
+    for _ in range(50):
+        low = [arb(float(x)) for x in rng.uniform(0.1, 1, size=3)]
+        high = [a + arb(float(x)) for a, x in zip(low, rng.uniform(0, 2, size=3), strict=True)]
+        values = [arb(float(x)) for x in rng.uniform(-1, 1, size=3)]
+        corners = list(product(*zip(low, high, strict=True)))
+        means = [sum((w * v for w, v in zip(c, values, strict=True)), arb(0)) / sum(c, arb(0)) for c in corners]
+        highest = max(means, key=lambda mean: float(mean.mid()))
+        assert abs(highest_mean(low, high, values) - highest) < ROUNDING
+        for t, weight in enumerate(softmax(low, high)):
+            shares = [float((c[t] / sum(c, arb(0))).mid()) for c in corners]
+            assert abs(weight.lower() - min(shares)) < ROUNDING
+            assert abs(weight.upper() - max(shares)) < ROUNDING
+
+
+def test_equations_have_the_right_derivatives(examples: SimpleNamespace) -> None:
+    """Catches a wrong term in Krawczyk's matrix: slopes of the difference form enclose its difference quotients."""
+    block = examples.random_block(4, [2], 5, "tanh", 9, beta=4)
+    tokens = fractions([[0]] * 4)
+    sealed = writer.collision(block, toy(4), tokens, tokens, [(0, 1, 0), (1, 2, 0)], Fraction(1), Fraction(1))
+    claim = schema.parse(writer.to_bytes(sealed))
+    assert isinstance(claim, Collision)
+    network = Block(claim.network, head_layer(claim.network, Work()), Balls(Work()))
+    rng = np.random.default_rng(1)
+    columns = {(s, t, 0): 1 for s in (0, 1) for t in (1, 2)}
+    fixed = rng.uniform(size=4)
+
+    def equations(point: Any, radius: float) -> tuple[list[arb], list[list[arb]]]:
+        # Positions 1 and 2 (of both sequences) move, 3 and 4 are common.
+        encoded = {}
+        for s in (0, 1):
+            for t in range(4):
+                x = arb(float(point[s][t]), radius) if t < 2 else arb(float(fixed[t]))
+                encoded[s, t] = network.token([[x, arb(1)]], t)
+        return _difference(encoded, 0, [0, 1], arb(0), [0, 1], columns)
+
+    for radius in (2.0**-30, 2.0**-20, 2.0**-10):
+        centre = np.round(rng.uniform(0.2, 0.8, size=(2, 2)) * 2**16) / 2**16
+        _, slopes = equations(centre, radius)
+        for moved in product((0, 1), (0, 1)):
+            other = centre.copy()
+            other[moved] += radius
+            (before, _), (after, _) = equations(centre, 0.0), equations(other, 0.0)
+            for row, a, b in zip(slopes, before, after, strict=True):
+                slope = row[2 * moved[0] + moved[1]]
+                assert (slope * radius).overlaps(b - a)
+                assert slope.rad() < LARGEST_CURVATURE * radius + ROUNDING
+
+
 @pytest.mark.parametrize(("seq_len", "beta"), [(2, 100), (2, 300), (3, 200)])
 def test_toy_specialists_by_bisection(examples: SimpleNamespace, seq_len: int, beta: int) -> None:
     """Catches enclosures too wide to finish: the sharpened two-head network errs by less than 0.05 everywhere."""
@@ -305,13 +362,61 @@ def test_bisection_is_sharp(examples: SimpleNamespace) -> None:
 
 def test_bisection_without_symmetry(examples: SimpleNamespace) -> None:
     """Catches the use of the symmetry where positions matter: position 1 alone is looked at, and order is not free."""
-    task = RetrievalTask("first", 1, 2, (Feature(parse_expression("x0"), (1,)),), parse_expression("z0"))
+    task = first_position()
     network = examples.specialist(task, Form.SHARPENED, 1)
     assert answer(writer.error_below(network, task, Fraction(1, 20))) == "PROVED"
     # The unsorted half of the square alone shows the error of the network that looks at both positions.
     both = examples.specialist(toy(2), Form.SHARPENED, 2)
     minimum = RetrievalTask("both", 1, 2, (Feature(parse_expression("x0"), (1,)),), parse_expression("z0 + z0"))
     assert answer(writer.error_below(both, minimum, Fraction(1, 20))) == "REFUTED"
+
+
+def first_position() -> RetrievalTask:
+    """The first token's coordinate."""
+    return RetrievalTask("first", 1, 2, (Feature(parse_expression("x0"), (1,)),), parse_expression("z0"))
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_symmetry_needs_both(examples: SimpleNamespace, swapped: bool) -> None:
+    """Catches the use of symmetry when only the network, or only the target, has it: the error sits at x(1) > x(2)."""
+    symmetric, minimum = examples.minimum_of_two(Fraction(1000))
+    asymmetric, task = examples.specialist(first_position(), Form.SHARPENED, 1), first_position()
+    pair = (asymmetric, minimum) if swapped else (symmetric, task)
+    assert answer(writer.error_below(*pair, Fraction(1, 20))) == "REFUTED"
+
+
+def gibbs(count: int, beta: Fraction) -> mpmath.mpf:
+    """N1: W((count - 1)/e)/beta."""
+    return mpmath.lambertw((count - 1) / mpmath.e).real * beta.denominator / beta.numerator
+
+
+def test_budgets_have_all_their_terms(examples: SimpleNamespace) -> None:
+    """Catches a lost term: the checker's total is that of N2 and N3, up to the margin."""
+    toy_sharpened, toy_repaired, curved = (
+        examples.toy_budget(16, Form.SHARPENED),
+        examples.toy_budget(16, Form.REPAIRED),
+        examples.quadratic_budget(),
+    )
+    delta = Fraction(curved["evidence"]["delta"][0])
+    expected = [
+        2 * gibbs(16, Fraction(toy_sharpened["network"]["beta"])),
+        2 * gibbs(16, Fraction(toy_repaired["network"]["beta"])),
+        gibbs(6, Fraction(curved["network"]["beta"])) + delta.numerator / mpmath.mpf(delta.denominator),
+    ]
+    for certificate, want in zip((toy_sharpened, toy_repaired, curved), expected, strict=True):
+        total = verify(writer.to_bytes(certificate)).facts["total"]
+        assert want < mpmath.mpf(total.strip("[").split()[0]) < want + 1e-4
+
+
+def test_leak_through_the_gate(examples: SimpleNamespace) -> None:
+    """Catches a lost leak: with beta = 5 the three positions outside S have a share of about 3 e^-5."""
+    network = replace(examples.specialist(hard_gate(), Form.REPAIRED, 1), beta=Fraction(5))
+    made = writer.error_below_by_budget(
+        network, hard_gate(), Fraction(1, 2), [(0, 0)], [Fraction(1, 50)], Fraction(1, 1000), [1], 1, Fraction(1, 10**5)
+    )
+    total = mpmath.mpf(verify(writer.to_bytes(made)).facts["total"].strip("[").split()[0])
+    want = 3 * mpmath.exp(-5) + mpmath.mpf(1) / 50 + mpmath.mpf(1) / 1000
+    assert want < total < want + 1e-3
 
 
 def test_bisection_refutes(examples: SimpleNamespace) -> None:

@@ -137,6 +137,29 @@ def test_dropped_head(examples: SimpleNamespace) -> None:
     forged(certificate, drop)
 
 
+def test_gap_inside_the_ball(examples: SimpleNamespace) -> None:
+    """Catches a gap that is read off the middle: over a wide box the claimed gap may or may not be reached."""
+    wide = examples.collision(examples.random_block(8, [2], 8, "tanh", 3, beta=2), radius=Fraction(1, 2**14))
+    assert verify(sealed(wide)).label == "PROVED"
+    exact = Fraction(100, 99)  # the example claims 99 per cent of the gap at the centre
+    assert forged(wide, put(("claim", "gap"), times(exact))).label == "UNDECIDED"
+
+
+def test_collision_outside_the_cube(true_certificates: dict[str, Certificate]) -> None:
+    """Catches tokens outside [0,1]: the true collision moved by 1, with an encoder and features that move it back."""
+
+    def shift(certificate: Certificate) -> None:
+        for name in ("first", "second"):
+            certificate[name] = [[plus(Fraction(-1))(x) for x in token] for token in certificate[name]]
+        layer = certificate["network"]["encoder"]["layers"][0]
+        weights = [_Reader().number(row[0], "weight") for row in layer["weight"]]
+        layer["bias"] = [plus(w)(b) for w, b in zip(weights, layer["bias"], strict=True)]
+        certificate["task"]["features"][0]["expression"] = ["+", "x0", "1"]
+        certificate["task"]["features"][1]["expression"] = ["-", "x0"]
+
+    assert "leaves [0,1]" in forged(true_certificates["collision"], shift).detail
+
+
 def double_root(value: str, radius: str) -> bytes:
     """A block whose single output is ((x - 1/2)^2) at T = 1, against the same at 1/2: a root without sign change."""
     square = ["^", ["-", "x0", "1/2"], "2"]
@@ -228,6 +251,40 @@ def test_delta_is_proved(true_certificates: dict[str, Certificate]) -> None:
     certificate = true_certificates["budget with curved features"]
     forged(certificate, put(("evidence", "delta", 0), times(Fraction(1, 2))))
     forged(certificate, put(("task", "features", 1, "positions"), [1, 2, 3]))
+
+
+def test_values_outside_must_be_high(examples: SimpleNamespace) -> None:
+    """Catches a head that looks at all positions, claimed to find the minimum over S = {1}."""
+    network, task = examples.minimum_of_two(Fraction(100))
+    true = writer.error_below_by_budget(network, task, Fraction(1, 20), [(0, 0)], [0], 0, [1], 1)
+    assert verify(writer.to_bytes(true)).label == "PROVED"
+    assert forged(true, put(("task", "features", 0, "positions"), [1])).label == "UNDECIDED"
+
+
+def test_slopes_are_proved_everywhere(examples: SimpleNamespace) -> None:
+    """Catches an outer derivative that is bounded in the middle of the cube only: (z^2)' is 2 at the end."""
+    task = examples.squared_minimum(4)
+    built = examples.build(task, Fraction(1, 20), Form.SHARPENED, 3)
+    outer = built.budget.delta_outer * Fraction(102, 100) + Fraction(1, 10**5)
+    true = writer.error_below_by_budget(
+        built.network, task, Fraction(1, 20), [(0, 0)], [0], outer, [Fraction(21, 10)], Fraction(21, 10)
+    )
+    assert verify(writer.to_bytes(true)).label == "PROVED"
+    smaller = put(("evidence", "slopes"), ["19/10"])
+    assert forged(true, smaller).label == "UNDECIDED"
+    assert forged(true, put(("evidence", "gradient"), "19/10")).label == "UNDECIDED"
+
+
+def test_denominators_are_limited(examples: SimpleNamespace) -> None:
+    """Catches exact linear algebra that explodes: the values of a head get many different large denominators."""
+    certificate = examples.collision(examples.random_block(8, [2], 8, "tanh", 3, beta=2))
+
+    def explode(c: Certificate) -> None:
+        c["rows"], c["free"] = [[0, 0]], c["free"][:1]
+        for row in c["network"]["heads"][0]["value"]:
+            row[:] = [f"1/{10**1150 + 2 * k + 1}" for k in range(len(row))]
+
+    assert "denominators" in forged(certificate, explode).detail
 
 
 def test_the_published_gate_is_not_enough(examples: SimpleNamespace) -> None:
