@@ -22,7 +22,7 @@ from checks.balls import BALLS, Ball
 from checks.jets import gelu_slope
 from constructions.adversary.continuous import Progress, search
 from constructions.adversary.forward import Forward, seeded
-from constructions.adversary.pairs import Array, folded, kinks, outputs_and_jacobian
+from constructions.adversary.pairs import Array, folded, outputs_and_jacobian
 from constructions.adversary.pieces import output_spans, spanning_rows
 from constructions.arithmetic import ExactArray
 from constructions.evaluate import attention, target
@@ -120,29 +120,31 @@ def off_kinks(network: Network, pair: Array) -> Array:
 
     Fewer pieces in use mean fewer independent outputs, hence fewer equations to satisfy.
     """
-    distance, normal = kinks(network, pair, pair)
-    if not distance.shape[-1]:
+    layer = _relu_layer(network)
+    if layer is None:
         return pair
-    steepness = np.abs(normal).sum(axis=-1)
-    near = (distance <= ON_KINK * steepness) & (steepness > 0)
+    weight, bias = layer
+    arguments = pair @ weight.T + bias
+    near = np.abs(arguments) <= ON_KINK * np.abs(weight).sum(axis=1)
     clear = ~near.any(axis=-1)
-    side = _signs(network, pair)
-    used = {tuple(pattern) for pattern in side[clear]}
+    used = {tuple(pattern) for pattern in arguments[clear] > 0}
     moved = pair.copy()
     for s, t in np.argwhere(~clear):
-        for direction in (1, -1):
-            push = direction * 2 * ON_KINK * np.sign(normal[s, t, near[s, t]]).sum(axis=0).clip(-1, 1)
-            candidate = (pair[s, t] + push).clip(0, 1)
-            if tuple(_signs(network, candidate)) in used:
+        away = np.sign(weight[near[s, t]]).sum(axis=0).clip(-1, 1)
+        for push in (away, -away):
+            candidate = (pair[s, t] + 4 * ON_KINK * push).clip(0, 1)
+            if tuple(weight @ candidate + (bias[t] if bias.ndim == 2 else bias) > 0) in used:
                 moved[s, t] = candidate
                 break
     return moved
 
 
-def _signs(network: Network, tokens: Array) -> Array:
-    assert isinstance(network.encoder, Perceptron)
+def _relu_layer(network: Network) -> tuple[Array, Array] | None:
+    """Weight and bias of the encoder's first layer if it is a relu layer."""
+    if not isinstance(network.encoder, Perceptron) or network.encoder.layers[0].activation != "relu":
+        return None
     first = network.encoder.layers[0]
-    return np.asarray(tokens @ np.asarray(first.weight, float).T + np.asarray(first.bias, float) > 0)
+    return np.asarray(first.weight, dtype=np.float64), np.asarray(first.bias, dtype=np.float64)
 
 
 def _channels(network: Network, rows: Sequence[tuple[int, int]]) -> list[int]:
@@ -155,10 +157,11 @@ def _weighted_jacobian(network: Network, pair: Array) -> Array:
     network = folded(network)
     jacobian = outputs_and_jacobian(network, pair)[1]
     room = np.minimum(pair, 1 - pair)
-    distance, normal = kinks(network, pair, pair)
-    if distance.shape[-1]:
-        steepness = np.abs(normal).sum(axis=-1)
-        room = np.minimum(room, np.where(steepness > 0, distance / np.maximum(steepness, 1e-300), 1).min(-1)[..., None])
+    if (layer := _relu_layer(network)) is not None:
+        steepness = np.abs(layer[0]).sum(axis=1)
+        moving = steepness > 0
+        distance = np.abs(pair @ layer[0].T + layer[1])[..., moving] / steepness[moving]
+        room = np.minimum(room, distance.min(axis=-1, initial=1.0)[..., None])
     weight = np.where(room < LEAST_ROOM, 0, room).reshape(-1)
     return np.asarray(np.concatenate([jacobian[0], -jacobian[1]], axis=1) * weight)
 
@@ -220,9 +223,7 @@ class _Attempt:
             if size < Fraction(2) ** (-self.bits * 3 // 4):
                 break
             if previous is not None and size > previous / 2:
-                return Undecided(
-                    f"Newton's method stalls at steps of {float(size):.1e}.", "a pair that nearly collides"
-                )
+                return Undecided("Newton's method stalls.", "a pair that nearly collides")
             previous = size
             self.tokens[self.index] = _middles(self.tokens[self.index] - step)
         exact = self._rounded()

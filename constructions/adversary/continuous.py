@@ -154,7 +154,7 @@ def climb(
             radius = max(radius, RESTART_RADIUS)
             here = problem.observe(pair, generator)  # tokens on a kink see another side
             continue
-        candidate = _corrected(problem, here.jacobian, pair + step, penalty)
+        candidate = _corrected(problem, here.jacobian, (pair + step).clip(0, 1), penalty)
         gap, difference = problem.merit_terms(candidate)
         gained = (gap - penalty * float(np.abs(difference).sum()) - merit) / (predicted - merit)
         if gained > 0.05:
@@ -175,7 +175,7 @@ def retreat(problem: PairProblem, pair: Array, generator: np.random.Generator, d
         step, _ = LinearModel(here, pair, radius).interior(MAX_PENALTY, least_gap)
         if step is None or time.monotonic() > deadline:
             break
-        candidate = _corrected(problem, here.jacobian, pair + step, MAX_PENALTY)
+        candidate = _corrected(problem, here.jacobian, (pair + step).clip(0, 1), MAX_PENALTY)
         before, after = (float(np.abs(problem.merit_terms(p)[1]).sum()) for p in (pair, candidate))
         if after > max(before, MET) and restore_residual(problem, candidate) > MET:
             radius /= 4
