@@ -19,7 +19,10 @@ from checks.certificates import writer
 from checks.certificates.canonical import Malformed, canonical, digest
 from checks.certificates.schema import _Reader
 from checks.verify import Answer, verify
-from constructions.task import hard_gate, toy
+from constructions.arithmetic import fractions
+from constructions.network import Component, Formula
+from constructions.task import Feature, RetrievalTask, hard_gate, toy
+from theory.expression_parser import parse_expression
 from theory.ledger import Form
 
 Certificate = dict[str, Any]
@@ -203,6 +206,49 @@ def double_root(value: str, radius: str) -> bytes:
 def test_no_collision_where_there_is_none(radius: str) -> None:
     """Catches an unsound existence test: (x - 1/2)^2 = 0 for x near 1 has no solution."""
     assert verify(double_root("0", radius)).label != "PROVED"
+
+
+def relu_pair(first: list[str], second: list[str], radius: str, gap: str) -> Answer:
+    """Uniform attention over (x, relu(x - 1/2)); the equation is that of the first value only, x(1) of the second free.
+
+    The second value is determined by the first if all tokens lie on one side of the kink, for all values of x(1).
+    """
+    certificate = json.loads(double_root("0", radius))
+    network, task = certificate["network"], certificate["task"]
+    network["encoder"] = {
+        "layers": [{"weight": [["1"], ["1"]], "bias": ["0", "-1/2"], "activation": "relu"}],
+    }
+    network["heads"][0] |= {"key": [["0", "0"]], "value": [["1", "0"], ["0", "1"]], "value_bias": ["0", "0"]}
+    network["output_weight"] = [["1", "0"]]
+    network["seq_len"] = task["seq_len"] = len(first)
+    task["features"][0]["positions"] = list(range(1, len(first) + 1))
+    certificate |= {"first": [[x] for x in first], "second": [[x] for x in second], "rows": [[0, 0]]}
+    certificate["claim"]["gap"] = gap
+    return verify(sealed(certificate))
+
+
+def test_rows_on_relu_pieces() -> None:
+    """Catches rows that are left out although tokens on two pieces, or on an undecided one, make them independent."""
+    assert relu_pair(["7/16", "7/16"], ["5/8", "1/4"], "1/64", "1/8").label == "UNDECIDED"
+    assert relu_pair(["7/16", "7/16"], ["5/8", "1/4"], "1/4", "1/8").label == "UNDECIDED"
+    assert relu_pair(["3/8", "3/8"], ["7/16", "5/16"], "1/64", "1/20").label == "PROVED"
+    assert relu_pair(["3/4", "3/4"], ["7/8", "5/8"], "1/64", "1/20").label == "PROVED"
+
+
+def test_values_below_zero(examples: SimpleNamespace) -> None:
+    """Catches a read-out that is compared with F_0 on [0,1] although values (x - 1/2) are negative: max(z, 0)."""
+    task = RetrievalTask("low", 1, 1, (Feature(parse_expression("x0 - 1/2"), (1,)),), parse_expression("z0"))
+    network = examples.minimum_of_two(Fraction(10))[0]
+    low = replace(
+        network,
+        seq_len=1,
+        output_bias=fractions([0]),
+        encoder=Formula(1, (Component(parse_expression("x0 - 1/2")),)),
+        readout=Formula(1, (Component(parse_expression("max(x0, 0)")),)),
+    )
+    budget = writer.error_below_by_budget(low, task, Fraction(1, 20), [(0, 0)], [0], 0, [1], 1)
+    assert verify(writer.to_bytes(budget)).label == "UNDECIDED"
+    assert verify(writer.to_bytes(writer.error_below(low, task, Fraction(1, 20)))).label == "REFUTED"
 
 
 def minimum(examples: SimpleNamespace, bound: Fraction) -> Certificate:
