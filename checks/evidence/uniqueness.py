@@ -1,0 +1,216 @@
+"""Evidence for section 2 (C1 with its steps) and N11. The proofs in prose: docs/proofs/uniqueness.md."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from itertools import product
+
+from checks.evidence.tools import (
+    argument_step,
+    counterexample_step,
+    exhaustive_step,
+    hidden_hypothesis_step,
+    proves,
+    refutes,
+    statement_step,
+    step,
+)
+from theory.ledger import Claim, Evidence, Form, Means, Step
+
+PUBLISHED, ARGUMENT, REPAIRED, SHARPENED = Form.PUBLISHED, Form.ARGUMENT, Form.REPAIRED, Form.SHARPENED
+EXPONENT = "(T/4 - D1 - D2 + 1)/(3*D1 + 1) - 1"
+GRID = 12
+"""Token values 0, 1/(GRID-1), ..., 1 at which the gradients of small tasks are counted."""
+SMALL_TASKS = ((1, 1), (1, 2), (1, 3), (2, 2), (2, 3), (3, 3), (2, 4))
+"""(D, T), D <= T."""
+
+
+def evidence(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
+    """Evidence for C1, C1.1, C1.2, C1.3 and N11."""
+    return (*_corollary(claims), *_contradiction(claims["C1.3"]), *_direct(claims["N11"]))
+
+
+def _corollary(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
+    unique, few, many = claims["C1"], claims["C1.1"], claims["C1.2"]
+    large_dimension = {"D1": "1", "D2": "2", "T": "250", "d": "15", "g": "15"}
+    return (
+        proves(
+            unique.id,
+            PUBLISHED,
+            statement_step(
+                unique, PUBLISHED, Means.SMT, {"T/120": "max(D1, D2) <= T/120", "the sum": "D1 + D2 <= T/49 - 3"}
+            ),
+        ),
+        refutes(
+            unique.id,
+            ARGUMENT,
+            counterexample_step(
+                unique,
+                ARGUMENT,
+                large_dimension,
+                {"d forgotten": f"max(D1, D2) < {EXPONENT}", "d = 14": f"g - 1 < {EXPONENT}"},
+            ),
+        ),
+        proves(
+            few.id,
+            PUBLISHED,
+            statement_step(few, PUBLISHED, Means.SMT, {"the same C": "M <= C*X", "half": "M <= (C + 1)*X/2"}),
+        ),
+        proves(
+            few.id,
+            ARGUMENT,
+            hidden_hypothesis_step(
+                "what is used", Means.EXACT, "A3 (for C^1 parts: gamma = max(d, D_1)), by networks that satisfy A1"
+            ),
+        ),
+        proves(
+            many.id,
+            PUBLISHED,
+            statement_step(
+                many,
+                PUBLISHED,
+                Means.SMT,
+                {
+                    "2 D1": "(T/4 - D1 - D2 + 1)/(2*D1) - 1 <= (m - D1 - D2 + 1)/(3*D1) - 1",
+                    "one more": f"{EXPONENT} + 1 <= (m - D1 - D2 + 1)/(3*D1) - 1",
+                },
+            ),
+        ),
+        proves(
+            many.id,
+            ARGUMENT,
+            hidden_hypothesis_step(
+                "the model", Means.EXACT, "the model of C1.1 satisfies A1 (weights of F in [-1,1], |P| <= 1)"
+            ),
+        ),
+    )
+
+
+def _contradiction(claim: Claim) -> tuple[Evidence, ...]:
+    return (
+        proves(
+            claim.id,
+            PUBLISHED,
+            statement_step(
+                claim,
+                PUBLISHED,
+                Means.SMT,
+                {"eight times gamma": f"8*g < {EXPONENT}", "twice D1 + D2": f"g + 15 < {EXPONENT}"},
+            ),
+            step(
+                "small eps: with l = log(1/eps), log C - log C' < (k - gamma) l as soon as l is large",
+                Means.SMT,
+                ["k > g", "l > c/(k - g)"],
+                "c + g*l < k*l",
+                {"without c": "c + k*l < g*l", "half the slope": "c + g*l < k*l/2"},
+            ),
+        ),
+        refutes(
+            claim.id,
+            ARGUMENT,
+            counterexample_step(
+                claim,
+                ARGUMENT,
+                {"D1": "1", "D2": "2", "T": "250", "d": "3", "g": "3"},
+                {"with d": "g <= max(d, D1, D2)", "the largest": "g <= d + D1 + D2"},
+            ),
+        ),
+        proves(
+            claim.id,
+            REPAIRED,
+            statement_step(claim, REPAIRED, Means.SMT, {"by one": f"g + 1 < {EXPONENT}", "twice": f"2*g < {EXPONENT}"}),
+            step(
+                "and only if: k > g gives T > 4((g + 1)(3 D1 + 1) + D1 + D2 - 1)",
+                Means.SMT,
+                ["D1 >= 1", f"g < {EXPONENT}"],
+                "T > 4*((g + 1)*(3*D1 + 1) + D1 + D2 - 1)",
+                {"more": "T > 4*((g + 1)*(3*D1 + 1) + D1 + D2)", "8": "T > 8*((g + 1)*(3*D1 + 1) + D1 + D2 - 1)"},
+            ),
+        ),
+        proves(
+            claim.id,
+            SHARPENED,
+            statement_step(
+                claim, SHARPENED, Means.SMT, {"by 1/10": f"g + 1/10 < {EXPONENT}", "twice": f"2*g < {EXPONENT}"}
+            ),
+            step(
+                "5/56 is the largest constant: D1 = 1, D2 = 2, T = 56 has k = 2",
+                Means.SMT,
+                ["D1 = 1", "D2 = 2", "T = 56"],
+                f"max(abs({EXPONENT} - 2), abs(D1^2 + D2^2 - 5*T/56)) <= 0",
+                {"T = 57 in its place": f"{EXPONENT} > 2", "k = 1": f"abs({EXPONENT} - 1) <= 0"},
+            ),
+        ),
+    )
+
+
+def _direct(claim: Claim) -> tuple[Evidence, ...]:
+    linear = {"x": "x + (1 - (1 - x)) = x", "no shift": "x + (1 - x) = 2*x"}
+    return (
+        proves(
+            claim.id,
+            PUBLISHED,
+            _at_most(),
+            statement_step(claim, PUBLISHED, Means.SMT, {"two left": "S - k >= 2", "D left": "S - k >= D"}),
+            _at_least(),
+            exhaustive_step(
+                "tokens that matter, counted: squared distances from D points, d = 1, T <= 4, on a grid",
+                lambda: SMALL_TASKS,
+                lambda sizes: _most_tokens(*sizes) == sizes[0],
+                {
+                    "T tokens": lambda sizes: _most_tokens(*sizes) == sizes[1],
+                    "D - 1": lambda sizes: _most_tokens(*sizes) == sizes[0] - 1,
+                },
+            ),
+        ),
+        proves(
+            claim.id,
+            SHARPENED,
+            _at_most(),
+            statement_step(claim, SHARPENED, Means.SYMBOLIC, linear),
+            _at_least(),
+        ),
+    )
+
+
+def _at_most() -> Step:
+    return argument_step(
+        "at most D tokens matter where H is differentiable",
+        "H is everywhere one of finitely many C^1 functions H_s(X) = F_0(f_1(x(s_1)), ..., f_D(x(s_D))), s_i in S_i, "
+        "with f_i(x(s_i)) the minimum. At X, for each direction v one s is chosen for infinitely many X + v/n; then "
+        "H_s(X) = H(X), so the derivative of H along v is grad H_s(X).v. The finitely many subspaces "
+        "{v: (grad H(X) - grad H_s(X)).v = 0} cover the space, so one is all of it: grad H(X) = grad H_s(X), which "
+        "vanishes for all tokens but s_1, ..., s_D.",
+    )
+
+
+def _at_least() -> Step:
+    return argument_step(
+        "D tokens matter somewhere",
+        "Put x(t_i) at an interior point y_i near x^(i) with grad f_i(y_i) not 0 (f_i is not constant near its unique "
+        "minimiser), all other tokens at a point w that is none of the x^(i). If the y_i are near enough, f_i(y_i) < "
+        "f_i(y_j), f_i(w) for j not i, and d_i F_0 is not 0 there (A2.4, C^1). Near this X, H = F_0(f_1(x(t_1)), ..., "
+        "f_D(x(t_D))), and the gradient in x(t_i) is d_i F_0 grad f_i(y_i), not 0.",
+    )
+
+
+def _most_tokens(targets: int, length: int) -> int:
+    """Most tokens with non-zero gradient on the grid: f_i = (x - c_i)^2, c_i = (2i+1)/(2D), S_i = [T], F_0 a sum.
+
+    Only sequences are counted at which every minimum is attained at one token, so that H is differentiable.
+    """
+    grid = [Fraction(k, GRID - 1) for k in range(GRID)]
+    centres = [Fraction(2 * i + 1, 2 * targets) for i in range(targets)]
+    most = 0
+    for tokens in product(grid, repeat=length):
+        slopes = [Fraction(0)] * length
+        for centre in centres:
+            distances = [abs(x - centre) for x in tokens]
+            nearest = [t for t, distance in enumerate(distances) if distance == min(distances)]
+            if len(nearest) > 1:
+                break
+            slopes[nearest[0]] += 2 * (tokens[nearest[0]] - centre)
+        else:
+            most = max(most, sum(slope != 0 for slope in slopes))
+    return most
