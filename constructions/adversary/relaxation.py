@@ -22,6 +22,7 @@ POOL = 320
 GROUPED_POOL = 40  # tokens for each position where positions differ
 BISECTIONS = 7
 RANK = 1e-9
+LEAST_KAPPA = 1e-9  # below this the counts of the second sequence are rounding
 LP_SECONDS = 2.0
 
 
@@ -182,17 +183,18 @@ class Relaxation:
         solution = np.zeros(2 * total + 2)
         solution[allowed] = result.x
         kappa, t = solution[-2:]
-        if kappa <= 0:
+        if kappa < LEAST_KAPPA:
             return None
         n, m = solution[:total] + t * floor[0], (solution[total : 2 * total] + t * floor[1]) / kappa
-        return n.reshape(groups, size), m.reshape(groups, size)
+        n, m = np.maximum(n, 0).reshape(groups, size), np.maximum(m, 0).reshape(groups, size)
+        return (n, m) if np.all(n.sum(axis=1) > 0) and np.all(m.sum(axis=1) > 0) else None
 
     def _sample(self, counts: Array) -> Array:
         """Systematic sampling: T tokens, each pool token as often as its count says, up to one."""
         tokens = np.empty((self.task.seq_len, self.task.token_dim))
         offset = 0.5
         for group, row in zip(self.groups, counts, strict=True):
-            ends = np.cumsum(np.maximum(row, 0))
+            ends = np.cumsum(row)
             places = np.searchsorted(ends / ends[-1] * len(group), np.arange(len(group)) + offset)
             tokens[list(group)] = self.pool[np.minimum(places, len(self.pool) - 1)]
             offset = (offset + 0.618034) % 1 if len(group) == 1 else 0.5
