@@ -285,4 +285,4 @@ def show(number: arb) -> str:
 def text(number: Fraction) -> str:
     """A rational for people: exact if short."""
     short = number.numerator.bit_length() + number.denominator.bit_length() <= 48
-    return str(number) if short else show(ball(number))
+    return str(number) if short else f"about {show(ball(number))}"
