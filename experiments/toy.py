@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -13,10 +13,12 @@ from torch import Tensor
 from experiments.ensemble import TRAINING_VERSION, Problem, Recipe, State, iterate, one_thread, stack_states, start
 from experiments.models import BlockConfig, select_model, unstandardise
 from experiments.store import Store
-from experiments.synthetic import corner_tokens, toy
+from experiments.synthetic import TokenSampler, corner_tokens, toy, uniform_tokens
 from theory.errors import InvalidInput
 
-TOY_RECIPE = Recipe(epochs=24, batch_size=64, learning_rate=1e-2, beta2=0.99, evaluate_every=2)
+TOY_RECIPE = Recipe(epochs=40, batch_size=64, learning_rate=5e-3, beta2=0.99, evaluate_every=2)
+SAMPLERS: Mapping[str, TokenSampler] = {"uniform": uniform_tokens, "corners": corner_tokens}
+"""How training tokens are drawn: i.i.d. as in E1, or so that errors in the sup norm show."""
 TRAINING_SEQUENCES, VALIDATION_SEQUENCES, DATA_SEED = 8000, 2000, 0
 
 Progress = Callable[[int, int, int, Sequence[float]], None]
@@ -38,10 +40,13 @@ class ToyRun:
         return self.history[-1]
 
 
-def toy_problem(seq_len: int) -> Problem:
-    """DEF-TOY on corner-heavy sequences: 8000 for training, 2000 for validation, the same for every model."""
-    train = toy(seq_len, TRAINING_SEQUENCES, DATA_SEED, "train", corner_tokens)
-    return Problem.of(train, toy(seq_len, VALIDATION_SEQUENCES, DATA_SEED, "validation", corner_tokens))
+def toy_problem(seq_len: int, sampler: str = "uniform") -> Problem:
+    """DEF-TOY: 8000 sequences for training, 2000 for validation, the same for every model."""
+    if sampler not in SAMPLERS:
+        raise InvalidInput.about("sampler", sampler, f"one of {', '.join(SAMPLERS)}", "uniform")
+    draw = SAMPLERS[sampler]
+    train = toy(seq_len, TRAINING_SEQUENCES, DATA_SEED, "train", draw)
+    return Problem.of(train, toy(seq_len, VALIDATION_SEQUENCES, DATA_SEED, "validation", draw))
 
 
 def train_toy(
@@ -53,39 +58,49 @@ def train_toy(
     recipe: Recipe = TOY_RECIPE,
     store: Store | None = None,
     progress: Progress | None = None,
+    sampler: str = "uniform",
 ) -> list[ToyRun]:
     """Train (or fetch) one block per head count and seed; sorted as given, head count first.
 
     With a store every evaluation is saved, so that a killed call, repeated, goes on where it was and ends in the same
     bits; finished cells are not trained again. ``progress(num_heads, epoch, epochs, validation NMSE of each seed)``.
     """
-    problem, runs = toy_problem(seq_len), []
+    problem, runs = toy_problem(seq_len, sampler), []
+    setting = _Setting(recipe, sampler, store)
     for num_heads in num_heads_list:
         config = BlockConfig(1, seq_len, num_heads, head_dim, hidden)
         with one_thread():
-            trained = _train_group(config, list(dict.fromkeys(seeds)), problem, recipe, store, progress)
+            trained = _train_group(config, list(dict.fromkeys(seeds)), problem, setting, progress)
         runs += [trained[seed] for seed in seeds]
     return runs
 
 
-def toy_cell(config: BlockConfig, seed: int, recipe: Recipe) -> dict[str, Any]:
+def toy_cell(config: BlockConfig, seed: int, recipe: Recipe, sampler: str = "uniform") -> dict[str, Any]:
     """The resolved configuration of one model: the key of its cell in the store."""
-    data = {"sampler": "corner_tokens", "seed": DATA_SEED}
+    data: dict[str, Any] = {"sampler": sampler, "seed": DATA_SEED}
     data |= {"train": TRAINING_SEQUENCES, "validation": VALIDATION_SEQUENCES}
     versioned = {"experiment": "toy", "training_version": TRAINING_VERSION}
     return versioned | {"block": config.to_json(), "data": data, "recipe": recipe.to_json(), "seed": seed}
 
 
+@dataclass(frozen=True)
+class _Setting:
+    """What the models of one call share, beside their data."""
+
+    recipe: Recipe
+    sampler: str
+    store: Store | None
+
+    def cell(self, config: BlockConfig, seed: int) -> dict[str, Any]:
+        return toy_cell(config, seed, self.recipe, self.sampler)
+
+
 def _train_group(
-    config: BlockConfig,
-    seeds: Sequence[int],
-    problem: Problem,
-    recipe: Recipe,
-    store: Store | None,
-    progress: Progress | None,
+    config: BlockConfig, seeds: Sequence[int], problem: Problem, setting: _Setting, progress: Progress | None
 ) -> dict[int, ToyRun]:
     """All seeds of one shape; those at the same epoch train together."""
-    states = {seed: _stored_state(config, seed, recipe, store) for seed in seeds}
+    recipe = setting.recipe
+    states = {seed: _stored_state(config, seed, setting) for seed in seeds}
     seconds = dict.fromkeys(seeds, 0.0)
     for epoch, same in groupby(sorted(seeds, key=lambda seed: states[seed].epoch), lambda seed: states[seed].epoch):
         group = list(same)
@@ -95,28 +110,29 @@ def _train_group(
         for joint in iterate(config, group, problem, recipe, resumed):
             for row, seed in enumerate(group):
                 states[seed] = joint.select(row)
-                if store is not None:
-                    _save(config, seed, recipe, states[seed], store)
+                _save(config, seed, states[seed], setting)
             if progress is not None:
                 progress(config.num_heads, joint.epoch, recipe.epochs, joint.history[:, -1].tolist())
         seconds |= dict.fromkeys(group, (time.perf_counter() - begun) / len(group))
     return {seed: _run(config, seed, problem, states[seed], seconds[seed]) for seed in seeds}
 
 
-def _save(config: BlockConfig, seed: int, recipe: Recipe, state: State, store: Store) -> None:
+def _save(config: BlockConfig, seed: int, state: State, setting: _Setting) -> None:
     """A cell has a result when, and only when, its training is complete."""
-    result = {"validation_nmse": state.history[0].tolist()} if state.epoch == recipe.epochs else None
-    store.put(toy_cell(config, seed, recipe), result=result, checkpoint=state.to_tensors(config))
+    if setting.store is None:
+        return
+    result = {"validation_nmse": state.history[0].tolist()} if state.epoch == setting.recipe.epochs else None
+    setting.store.put(setting.cell(config, seed), result=result, checkpoint=state.to_tensors(config))
 
 
-def _stored_state(config: BlockConfig, seed: int, recipe: Recipe, store: Store | None) -> State:
+def _stored_state(config: BlockConfig, seed: int, setting: _Setting) -> State:
     """Where this model's training stands: the stored state, checked, or the start."""
-    tensors = None if store is None else store.checkpoint(toy_cell(config, seed, recipe))
+    tensors = None if setting.store is None else setting.store.checkpoint(setting.cell(config, seed))
     if tensors is None:
         return start(config, [seed])
-    state, every = State.from_tensors(tensors, config), recipe.evaluate_every
-    done = -(-recipe.epochs // every) if state.epoch == recipe.epochs else state.epoch // every
-    if not 0 < state.epoch <= recipe.epochs or tuple(state.history.shape) != (1, done):
+    state, every, epochs = State.from_tensors(tensors, config), setting.recipe.evaluate_every, setting.recipe.epochs
+    done = -(-epochs // every) if state.epoch == epochs else state.epoch // every
+    if not 0 < state.epoch <= epochs or tuple(state.history.shape) != (1, done):
         found = (state.epoch, tuple(state.history.shape))
         raise InvalidInput.about("(epoch, history) of a checkpoint", found, "this recipe's", "deleting the store")
     return state

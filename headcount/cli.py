@@ -116,6 +116,7 @@ def pair(
     store: Annotated[
         Path | None, typer.Option(help="SQLite store that keeps trained blocks; resumes if killed.")
     ] = None,
+    data: Annotated[str, typer.Option(help="Training tokens: uniform (i.i.d.) or corners (hard cases).")] = "uniform",
     budget: Annotated[float, typer.Option(help="Seconds for the search.")] = 45.0,
     seed: Seed = 0,
     as_json: Json = False,
@@ -126,7 +127,7 @@ def pair(
     """
     from headcount.pairing import run
 
-    run(task, seq_len, heads, head_dim, network, out, store, budget, seed, as_json)
+    run(task, seq_len, heads, head_dim, network, out, store, data, budget, seed, as_json)
 
 
 @app.command()

@@ -46,6 +46,7 @@ def run(
     network_file: Path | None,
     out: Path | None,
     store: Path | None,
+    sampler: str,
     budget: float,
     seed: int,
     as_json: bool,
@@ -55,7 +56,7 @@ def run(
     if network_file is not None:
         network = load_network(network_file)
     else:
-        network = trained_blocks(task, [heads], head_dim, [seed], store, as_json)[0].network
+        network = trained_blocks(task, [heads], head_dim, [seed], store, sampler, as_json)[0].network
     found = find(network, task, seed, budget, as_json)
     if isinstance(found, Undecided):
         data = {"verdict": found.label, "detail": found.detail}

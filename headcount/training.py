@@ -27,7 +27,13 @@ class TrainedBlock:
 
 
 def trained_blocks(
-    task: RetrievalTask, heads: Sequence[int], head_dim: int, seeds: Sequence[int], store: Path | None, quiet: bool
+    task: RetrievalTask,
+    heads: Sequence[int],
+    head_dim: int,
+    seeds: Sequence[int],
+    store: Path | None,
+    sampler: str,
+    quiet: bool,
 ) -> list[TrainedBlock]:
     """Train one block for every head count and seed on the toy task; a store makes it resumable.
 
@@ -46,7 +52,7 @@ def trained_blocks(
             def report(num_heads: int, epoch: int, epochs: int, nmse: Sequence[float]) -> None:
                 advance(f"h = {num_heads}, NMSE {min(nmse):.1e}", list(heads).index(num_heads) * epochs + epoch)
 
-            runs = train_toy(heads, seeds, task.seq_len, head_dim, store=opened, progress=report)
+            runs = train_toy(heads, seeds, task.seq_len, head_dim, store=opened, progress=report, sampler=sampler)
     finally:
         if opened is not None:
             opened.close()
