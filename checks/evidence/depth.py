@@ -41,11 +41,11 @@ def evidence(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
 
 
 def _constant_in_length(conjecture: Claim) -> Step:
-    """N13's number of parameters is constant in T: for every a, b > 0 it is exceeded once X = T^b > 11 B/(a l)."""
-    values = {"a": "1", "l": "1", "B": "1", "X": "12"}
-    right = {"without growth in T": "B >= a*l/11", "constant times log": "B >= a*l"}
+    """N13's exponent g does not depend on T: for every a, b > 0 it is too small once X = T^b > 11 g/a."""
+    values = {"a": "1", "l": "1", "g": "1", "X": "12"}
+    right = {"without growth in T": "g*l >= a*l/11", "constant times log": "g*l >= a*l"}
     at_one = counterexample_step(conjecture, PUBLISHED, values, right)
-    given = ["a > 0", "l > 0", "B > 0", "X > 11*B/(a*l)"]
+    given = ["a > 0", "l > 0", "g > 0", "X > 11*g/a"]
 
     def decide(conclusion: str, witness: Step) -> Verdict:
         every = smt.prove(proposition(given, conclusion))
@@ -53,11 +53,11 @@ def _constant_in_length(conjecture: Claim) -> Step:
             return UndecidedVerdict(f"Not for every a, b: {every.detail}", "a longer sequence")
         return witness.run()
 
-    lower = Mutant("for shorter sequences too", partial(decide, "B < a*l*X/22", at_one))
+    lower = Mutant("for shorter sequences too", partial(decide, "g*l < a*l*X/22", at_one))
     return Step(
-        "a family with B constant in T; its member a = b = 1, T = 12",
+        "an exponent g free of T, for every a and b; the member a = b = g = 1, T = 12",
         Means.EXACT,
-        partial(decide, "B < a*l*X/11", at_one),
+        partial(decide, "g*l < a*l*X/11", at_one),
         (*at_one.mutants, lower),
     )
 
