@@ -104,6 +104,20 @@ def targets_sufficient(token_dim: int, seq_len: int) -> int:
     return 2 * count("token_dim", token_dim) * math.comb(seq_len, support_size(seq_len))
 
 
+def targets_sufficient_for_one_position(size: int) -> int:
+    """2 C(2m-2, m-1) + C(2m-2, m): that many features recover one coordinate of one token exactly, T >= 2m - 1.
+
+    Claim N10, upper, m = ``size``; for m = 2 four are enough (N9 sharpened). Exact. Raises InvalidInput.
+
+    >>> [targets_sufficient_for_one_position(m) for m in (1, 2, 3, 4)]
+    [2, 5, 16, 55]
+    """
+    # Proof: the selector on 2m - 1 positions needs Y and Z (m-subsets with the position) and w_m = 1 - max over all
+    # m-subsets of min (1 - x), of which those with the position are there already.
+    least = count("size", size)
+    return 2 * math.comb(2 * least - 2, least - 1) + math.comb(2 * least - 2, least)
+
+
 def targets_lower_erdos(size: int) -> int:
     """2^{m-1}, m = ``size`` >= 1: so many features at least, if all |S_i| >= m and H is within < 1/2 of x(1)_1.
 

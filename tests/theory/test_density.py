@@ -78,6 +78,14 @@ def test_sufficient_number_counts_the_features_of_the_selector() -> None:
     assert density.targets_sufficient(3, 8) == 2 * 3 * len(subsets)
 
 
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_one_position_needs_as_many_features_as_counted(size: int) -> None:
+    """Catches a wrong count of the minima that the selector on 2m - 1 positions reads, by listing them."""
+    subsets = list(combinations(range(2 * size - 1), size))
+    through = [subset for subset in subsets if 0 in subset]
+    assert density.targets_sufficient_for_one_position(size) == len(through) + len(subsets)
+
+
 @pytest.mark.parametrize(("size", "number", "points"), [(1, 1, 1), (2, 3, 3), (3, 7, 7), (4, 27, 9)])
 def test_lower_bounds_do_not_exceed_families_that_exist(size: int, number: int, points: int) -> None:
     """Catches a bound above the truth: point, triangle, Fano plane, two of three triangles have no 2-colouring."""
