@@ -11,7 +11,7 @@ import pytest
 
 from checks.audit import Audit, audit, instance_holds, surviving_mutants
 from checks.certificates.writer import to_bytes
-from checks.evidence import memorisation
+from checks.evidence import maxima, memorisation
 from checks.verify import verify
 from constructions import memoriser as build
 from constructions.arithmetic import EXACT, fractions
@@ -25,7 +25,7 @@ from theory.registry import all_claims
 
 CLAIMS = all_claims()
 BY_ID = {claim.id: claim for claim in CLAIMS}
-SECTION = memorisation.evidence(BY_ID)
+SECTION = (*memorisation.evidence(BY_ID), *maxima.evidence(BY_ID))
 
 # published, argument, repaired, sharpened: P proved, R refuted, N hidden hypothesis, - not registered.
 EXPECTED = {
