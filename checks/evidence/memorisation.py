@@ -1,4 +1,4 @@
-"""Evidence for T2.3, its steps, L8 and the remark T2.3-R (L9 and N12: `maxima`). In prose: docs/proofs/memorisation.md."""
+"""Evidence for T2.3, its steps, L8 and T2.3-R (L9 and N12: `maxima`). In prose: docs/proofs/memorisation.md."""
 
 from __future__ import annotations
 
