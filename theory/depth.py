@@ -13,7 +13,10 @@ from theory.softmin import lambert_w_upper
 CHORD_ERROR = Fraction(1234, 10_000)
 """Above sup over [1,e] of ln x - (x-1)/(e-1) = ln(e-1) - (e-2)/(e-1) (N7; checked in balls by its evidence)."""
 
-LN2_UPPER = Fraction(6931471806, 10**10)
+LN2_LOWER, LN2_UPPER = Fraction(6931471805, 10**10), Fraction(6931471806, 10**10)
+
+LARGEST_EXPONENT = Fraction(64)
+"""e^-beta is bounded by e^-64 for every larger beta."""
 
 
 def token_heads_width(num_targets: int) -> int:
@@ -71,13 +74,22 @@ def fixed_eps_readout(eps: Fraction, seq_len: int, num_targets: int, centred: bo
     # Proof: v = sqrt(D) T u_i lies in [e^-beta, T]. The interpolant of the convex -ln(v)/beta at the points e^(k-beta)
     # is g(v_K) + sum a_k relu(v_k - v), a_k > 0, and the a_k add up to the steepest slope e^beta/(beta (e-1)). In u all
     # slopes grow by sqrt(D) T. A slope a takes ceil(a) neurons with weights at most 1.
-    log_length = log2_upper(Fraction(count("seq_len", seq_len))) * LN2_UPPER
-    chord = CHORD_ERROR / 2 if centred else CHORD_ERROR
-    beta = count("num_targets", num_targets) * (log_length / 2 + chord) / positive("eps", eps)
-    intervals = math.ceil(beta + log_length)
-    root = num_targets / sqrt_lower(Fraction(num_targets))
-    steepest = root * seq_len * exp_upper(beta) / (beta * (exp_lower(Fraction(1)) - 1))
-    return FixedEpsReadout(beta, intervals, num_targets * (steepest + intervals))
+    beta, intervals, factor = _fixed_eps_design(eps, seq_len, num_targets, centred)
+    return FixedEpsReadout(beta, intervals, num_targets * (factor * exp_upper(beta) + intervals))
+
+
+def fixed_eps_neurons_log2_upper(eps: Fraction, seq_len: int, num_targets: int, centred: bool = False) -> Fraction:
+    """Rational upper bound on log2 of ``fixed_eps_readout``'s number of neurons, cheap for every eps (no e^beta).
+
+    Claim N7, upper: log2 of D (a e^beta + K), a = sqrt(D) T/(beta (e-1)). Raises InvalidInput.
+
+    >>> float(round(fixed_eps_neurons_log2_upper(Fraction(1, 4), 512, 2), 2))
+    42.45
+    """
+    # a e^beta + K <= e^beta (a + K/e^b) for b = min(beta, 64), and log2 e = 1/ln 2.
+    beta, intervals, factor = _fixed_eps_design(eps, seq_len, num_targets, centred)
+    remainder = intervals / exp_lower(min(beta, LARGEST_EXPONENT))
+    return beta / LN2_LOWER + log2_upper(num_targets * (factor + remainder))
 
 
 def heaviside_units(eps: Fraction, num_targets: int) -> int:
@@ -91,3 +103,13 @@ def heaviside_units(eps: Fraction, num_targets: int) -> int:
     # Each coordinate must be within eps/D: half for the staircase (step eps/D on a range of 1 + eps/D), half for the
     # ln|S|/(2 beta) of the centred log-sum-exp, once beta >= D ln T/eps.
     return num_targets * (math.ceil(count("num_targets", num_targets) / positive("eps", eps)) + 1)
+
+
+def _fixed_eps_design(eps: Fraction, seq_len: int, num_targets: int, centred: bool) -> tuple[Fraction, int, Fraction]:
+    """N7's beta and number of intervals, and a rational a >= sqrt(D) T/(beta (e-1)): the steepest slope is a e^beta."""
+    log_length = log2_upper(Fraction(count("seq_len", seq_len))) * LN2_UPPER
+    chord = CHORD_ERROR / 2 if centred else CHORD_ERROR
+    beta = count("num_targets", num_targets) * (log_length / 2 + chord) / positive("eps", eps)
+    root = num_targets / sqrt_lower(Fraction(num_targets))
+    factor = root * seq_len / (beta * (exp_lower(Fraction(1)) - 1))
+    return beta, math.ceil(beta + log_length), factor

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -160,6 +161,25 @@ def sharpened(
         Term("outer map", "A3", outer),
     )
     return Budget(eps, delta, outer, beta, None, terms)
+
+
+def reference_parameters_upper(eps: Fraction, num_targets: int) -> int:
+    """Feed-forward weights and biases that D specialists spend on a reference task: of order D^(3/2) eps^(-1/2).
+
+    Claims N3, A3, upper. The task: d = 1, f_i(x) = (x - m_i)^2, any S_i, F_0 = sum of the z_i (N7's), any T. With
+    L_0 = D, an exact outer map and delta = eps/(4 D), k = ceil(1/(2 sqrt(delta))) neurons give each feature; one more
+    per feature replaces it off S_i, one neuron reads the sum: D (3k + 4) + 2 numbers (positional biases once per unit).
+    Heads: D, of dimension 1. Exact. Raises InvalidInput.
+
+    >>> reference_parameters_upper(Fraction(1, 100), 4), reference_parameters_upper(Fraction(1, 10**6), 4)
+    (258, 24018)
+    """
+    # Proof: the interpolant of (x - m)^2 at k + 1 equidistant points lies above it, by at most 2/(8 k^2), and inside
+    # [0,1]; it has k weights, biases and output weights. 1 - relu(1 - Psi - r): k + 1 weights become those of relu's
+    # layer, with its bias and the weight and bias after it: 3k + 3. The sum: D weights, one bias, one output weight.
+    delta = _feature_share(positive("eps", eps), Fraction(count("num_targets", num_targets)))
+    cells = math.isqrt(math.ceil(1 / (4 * delta)) - 1) + 1
+    return num_targets * (3 * cells + 4) + 2
 
 
 def _feature_share(eps: Fraction, weight: Fraction) -> Fraction:

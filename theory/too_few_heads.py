@@ -1,20 +1,18 @@
-"""T2.2 as numbers: exponents, the finite-eps bound N4, its thresholds, and the paper's own count (N6)."""
+"""T2.2 as numbers: exponents, the finite-eps bound N4 and its thresholds."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
 import sympy
 
 from theory.errors import InvalidInput
+from theory.integer_search import first_true
 from theory.rational_bounds import (
     binomial_lower,
     count,
-    log2_lower,
-    log2_upper,
     positive,
     root_below,
     sqrt_lower,
@@ -22,7 +20,6 @@ from theory.rational_bounds import (
 )
 
 SEARCH_POINTS = 32
-SIGNIFICANT_BITS = 64
 
 
 @dataclass(frozen=True)
@@ -68,7 +65,7 @@ def exponent_sharpened(
     >>> exponent_sharpened(128, 8, 1, 4)
     Fraction(19, 9)
     """
-    free = _free_positions(head_dim, num_heads, num_targets, seq_len, support)
+    free = free_positions(head_dim, num_heads, num_targets, seq_len, support)
     return Fraction(free, (head_dim + 1) * num_heads) - 1
 
 
@@ -190,7 +187,7 @@ def parameters_lower(
     >>> bound.tau, bound.at_least(4000), bound.at_least(5000)
     (28, True, False)
     """
-    free = _require_free(_free_positions(head_dim, num_heads, num_targets, seq_len, support))
+    free = require_free(free_positions(head_dim, num_heads, num_targets, seq_len, support))
     return _bound_at(positive("eps", eps), grid_points(rho, eps), head_dim, num_heads, free)
 
 
@@ -220,7 +217,7 @@ def threshold_eps(
     # (C(G+1,tau)/C(G,tau))^(1/q) >= 1 + (1 + 1/q)/(G+1), and this exceeds G/(G-1) by (G-2q-1)/(q(G^2-1)), more than
     # the 1/C^(1/q) < 1/(9 (G-1) tau) that rounding parts may cost, as 9 tau (G-2q-1) >= q (G+1) for G >= 3q+1, tau > q.
     count("parameters", parameters)
-    free = _require_free(_free_positions(head_dim, num_heads, num_targets, seq_len, support))
+    free = require_free(free_positions(head_dim, num_heads, num_targets, seq_len, support))
     step = positive("rho", rho) / 3
     if free <= (head_dim + 1) * num_heads:
         return None
@@ -228,84 +225,15 @@ def threshold_eps(
     def reaches(steps: int) -> bool:
         return _bound_at(step / steps, steps + 1, head_dim, num_heads, free).at_least(parameters)
 
-    return step / _first_true(reaches)
+    wanted = math.log(parameters) + math.log(3) + 1.5 * math.log(head_dim * num_heads)
+    log_step = math.log(step.numerator) - math.log(step.denominator)
 
+    def probably(steps: int) -> bool:
+        grid, sums = steps + 1, (head_dim + 1) * num_heads
+        score = _log_score(grid, _best_tau_estimate(grid, min(free, grid), sums), sums)
+        return log_step - math.log(steps) + score >= wanted
 
-@dataclass(frozen=True)
-class PaperCount:
-    """Claim 2.1's two counts at one eps, as rational bounds on their binary logarithms, and L4's conclusion.
-
-    ``sequences_log2_lower``: T2.2-count1; ``cells_log2_upper``: T2.2-count2 and count3; ``parameters_log2_lower``:
-    T2.2-end with L4's constant 1, that is eps/(s eps^(k+1) sqrt(n s)), what a collision would give as published.
-    """
-
-    sequences_log2_lower: Fraction
-    cells_log2_upper: Fraction
-    parameters_log2_lower: Fraction
-
-    @property
-    def forces_collision(self) -> bool:
-        """Whether there are more subsequences than cells, so that two of them share a cell (T2.2-count4)."""
-        return self.sequences_log2_lower > self.cells_log2_upper
-
-
-def paper_count(
-    eps: Fraction, rho: Fraction, head_dim: int, num_heads: int, num_targets: int, seq_len: int
-) -> PaperCount:
-    """The pigeonhole of Claim 2.1 exactly as published, with explicit constants; rho stands for r L^2 (N6: r L_f L_F).
-
-    Claims T2.2-grid, T2.2-claim, T2.2-count1..4. Constants, with c = eps^(k+1), k+1 = T_0/((n+1)s+1):
-    subsequences: floor(rho/(3 T_0 eps))^T_0. Condition (1), per coordinate of an average in [-1,1]:
-    ceil(2 sqrt(n) 3 T_0/c) cells, so that a cube has diameter c/(3 T_0); n s coordinates. Condition (2), per head: with
-    the sum of the heads' maxima as unit the sums lie in (0, T_0] (count3); one cell up to c/4 and geometric ones of
-    ratio 1 + c/(12 T_0^2) above: 2 + ln(4 T_0/c)/ln(1 + c/(12 T_0^2)). All in rational bounds on log2.
-    Hypotheses: s < D, 4 divides T, T_0 >= 1, eps < 1, rho >= 3 T_0 eps (else no grid). Raises InvalidInput.
-
-    >>> paper_count(Fraction(1, 10**10), Fraction(1, 2), 2, 1, 2, 128).forces_collision
-    False
-    """
-    free = _free_positions_published(head_dim, num_heads, num_targets, seq_len)
-    per_step = math.floor(positive("rho", rho) / (3 * free * positive("eps", eps)))
-    if per_step < 1 or eps >= 1:
-        condition = f"eps < 1 and eps <= rho/(3 T_0) = {rho / (3 * free)}"
-        raise InvalidInput.about("eps", eps, condition, "a smaller eps")
-    power = Fraction(free, (head_dim + 1) * num_heads + 1)
-    # -log2 c, rounded down and up; c < 1, as eps < 1, so L = ln(4 T_0/c) >= 1 below.
-    fineness_lower, fineness_upper = -power * log2_upper(eps), -power * log2_lower(eps)
-    averages = _log2_of_ceiling(
-        log2_lower(Fraction(36 * free**2 * head_dim)) / 2 + fineness_lower,
-        log2_upper(Fraction(36 * free**2 * head_dim)) / 2 + fineness_upper,
-    )
-    # ln(1 + x) >= x/(1 + x) and ln 2 <= 7/10 (e^7 > 2^10): the number is at most (L/x)(1 + x + 2x/L) <= (L/x)(1 + 3x).
-    log_range = Fraction(7, 10) * (log2_upper(Fraction(4 * free)) + fineness_upper)
-    small = Fraction(1, 2 ** min(64, math.floor(log2_lower(Fraction(12 * free**2)) + fineness_lower)))
-    sums = log2_upper(log_range * 12 * free**2 * (1 + 3 * small)) + fineness_upper
-    size = head_dim * num_heads
-    return PaperCount(
-        free * log2_lower(Fraction(per_step)),
-        size * averages + num_heads * sums,
-        fineness_lower + log2_lower(eps) - log2_upper(Fraction(num_heads**2 * size)) / 2,
-    )
-
-
-def paper_threshold_eps(rho: Fraction, head_dim: int, num_heads: int, num_targets: int, seq_len: int) -> Fraction:
-    """The eps_0 from which on downwards ``paper_count`` forces a collision.
-
-    Claim T2.2-count4 made finite. Between jumps of floor(rho/(3 T_0 eps)) = u only the largest eps = rho/(3 T_0 u)
-    matters; returned is that eps for a u that forces a collision while u - 1 does not (the first such u, as the
-    logarithm of the surplus grows like (k+1) log u), from 2^64 on u has 64 significant bits. Exact rational.
-    Raises InvalidInput as ``paper_count``.
-
-    >>> paper_threshold_eps(Fraction(1, 2), 2, 1, 2, 128) < Fraction(1, 10**10)
-    True
-    """
-    step = positive("rho", rho) / (3 * _free_positions_published(head_dim, num_heads, num_targets, seq_len))
-
-    def forces(per_step: int) -> bool:
-        eps = step / per_step
-        return eps < 1 and paper_count(eps, rho, head_dim, num_heads, num_targets, seq_len).forces_collision
-
-    return step / _first_true(forces)
+    return step / first_true(reaches, probably)
 
 
 def _bound_at(eps: Fraction, grid: int, head_dim: int, num_heads: int, free: int) -> N4Bound:
@@ -318,49 +246,24 @@ def _best_tau_estimate(grid: int, limit: int, sums: int) -> int:
     """A tau in 1..limit that nearly maximises C(grid, tau)^(1/sums)/tau: floats, steering only."""
     # The logarithm of that quotient has derivative about ln(grid/tau - 1)/sums - 1/tau: its only interior maximum
     # lies beyond tau = 0.2 grid, so a linear search that zooms in, with tau = 1 kept, finds it.
-
-    def score(tau: int) -> float:
-        share = tau / grid
-        log_count = 0.0
-        if tau < grid:  # Stirling, written so that nothing cancels when tau is far below grid
-            curve = -math.log1p(-share) * (1 - share) / share if share > 1e-12 else 1.0
-            spread = math.log(2 * math.pi * tau * (1 - share)) / 2 + 1 / (12 * tau)
-            log_count = tau * (math.log(grid) - math.log(tau) + curve) - spread
-        return log_count / sums - math.log(tau)
-
     low, high = 1, limit
     while high - low > SEARCH_POINTS:
         ladder = [low + (high - low) * i // SEARCH_POINTS for i in range(SEARCH_POINTS + 1)]
-        best = max(range(len(ladder)), key=lambda i: score(ladder[i]))
+        best = max(range(len(ladder)), key=lambda i: _log_score(grid, ladder[i], sums))
         low, high = ladder[max(0, best - 1)], ladder[min(SEARCH_POINTS, best + 1)]
-    best_tau: int = max([1, *range(low, high + 1)], key=score)
+    best_tau: int = max([1, *range(low, high + 1)], key=lambda tau: _log_score(grid, tau, sums))
     return best_tau
 
 
-def _first_true(holds: Callable[[int], bool]) -> int:
-    """The least positive integer with at most SIGNIFICANT_BITS significant bits at which a test turns true.
-
-    By doubling and bisection over the position in the list of such integers, for a test that is false, then true.
-    """
-
-    half = 1 << (SIGNIFICANT_BITS - 1)
-
-    def entry(position: int) -> int:
-        zeros = max(0, position // half - 1)
-        return position if zeros == 0 else (half + position % half) << zeros
-
-    below, above = 0, 1
-    while not holds(entry(above)):
-        below, above = above, 2 * above
-    while above - below > 1:
-        middle = (below + above) // 2
-        below, above = (below, middle) if holds(entry(middle)) else (middle, above)
-    return entry(above)
-
-
-def _log2_of_ceiling(lower: Fraction, upper: Fraction) -> Fraction:
-    """Upper bound on log2 ceil(x) from bounds on log2 x >= 0: ceil(x) <= x (1 + 1/x), log2(1+y) <= 3y/2 (e^2 < 8)."""
-    return upper + Fraction(3, 2 ** (1 + min(64, math.floor(lower))))
+def _log_score(grid: int, tau: int, sums: int) -> float:
+    """ln(C(grid, tau)^(1/sums)/tau) by Stirling's formula, written so that nothing cancels when tau << grid."""
+    share = tau / grid
+    log_count = 0.0
+    if tau < grid:
+        curve = -math.log1p(-share) * (1 - share) / share if share > 1e-12 else 1.0
+        spread = math.log(2 * math.pi * tau * (1 - share)) / 2 + 1 / (12 * tau)
+        log_count = tau * (math.log(grid) - math.log(tau) + curve) - spread
+    return log_count / sums - math.log(tau)
 
 
 def _check_sizes(head_dim: int, num_heads: int, num_targets: int, seq_len: int) -> None:
@@ -371,8 +274,8 @@ def _check_sizes(head_dim: int, num_heads: int, num_targets: int, seq_len: int) 
         raise InvalidInput.about("num_heads", num_heads, condition, "fewer heads, or enough_heads for s >= D")
 
 
-def _free_positions(head_dim: int, num_heads: int, num_targets: int, seq_len: int, support: int | None) -> int:
-    """N4's T_0 = m - s - D + 1, possibly not positive."""
+def free_positions(head_dim: int, num_heads: int, num_targets: int, seq_len: int, support: int | None) -> int:
+    """N4's T_0 = m - s - D + 1, possibly not positive. Raises InvalidInput unless s < D and m <= T."""
     _check_sizes(head_dim, num_heads, num_targets, seq_len)
     size = -(-seq_len // 4) if support is None else count("support", support)
     if size > seq_len:
@@ -380,14 +283,8 @@ def _free_positions(head_dim: int, num_heads: int, num_targets: int, seq_len: in
     return size - num_heads - num_targets + 1
 
 
-def _require_free(free: int) -> int:
+def require_free(free: int) -> int:
+    """T_0 itself; InvalidInput unless it is positive."""
     if free < 1:
         raise InvalidInput.about("T_0", free, "T_0 = |S_i| - s - D + 1 >= 1 (N4)", "a longer sequence or fewer heads")
     return free
-
-
-def _free_positions_published(head_dim: int, num_heads: int, num_targets: int, seq_len: int) -> int:
-    """T2.2-T0, which the paper assumes to be a positive integer."""
-    if count("seq_len", seq_len) % 4:
-        raise InvalidInput.about("seq_len", seq_len, "4 divides T (T2.2-T0)", "a multiple of 4")
-    return _require_free(_free_positions(head_dim, num_heads, num_targets, seq_len, None))

@@ -15,7 +15,8 @@ from checks.evidence.tools import counterexample_step, exhaustive_step, proves, 
 from theory.ledger import Claim, Evidence, Form, Means, Mutant, Proved, Step, Verdict
 from theory.ledger import Undecided as UndecidedVerdict
 from theory.propositions import proposition
-from theory.too_few_heads import paper_count, paper_threshold_eps, parameters_lower, threshold_eps
+from theory.paper_count import paper_count, paper_threshold_eps
+from theory.too_few_heads import parameters_lower, threshold_eps
 
 PUBLISHED, REPAIRED, SHARPENED = Form.PUBLISHED, Form.REPAIRED, Form.SHARPENED
 Sizes = tuple[int, int, int, int]

@@ -11,6 +11,8 @@ import sympy
 
 from theory import too_few_heads as tf
 from theory.errors import InvalidInput
+from theory.integer_search import first_true
+from theory.paper_count import paper_count, paper_threshold_eps
 
 HALF = Fraction(1, 2)
 TWO_DECIMALS = 0.005
@@ -158,11 +160,11 @@ def test_both_thresholds_of_n6(sizes: tuple[int, int, int, int], n4: float, pape
     first = tf.threshold_eps(1, HALF, *sizes)
     assert first is not None
     assert abs(log10(first) - n4) <= 0.05
-    eps = tf.paper_threshold_eps(HALF, *sizes)
+    eps = paper_threshold_eps(HALF, *sizes)
     assert abs(log10(eps) - paper) < FACTOR_THREE
-    assert tf.paper_count(eps, HALF, *sizes).forces_collision
-    assert not tf.paper_count(eps * Fraction(101, 100), HALF, *sizes).forces_collision
-    assert all(tf.paper_count(eps / 10**step, HALF, *sizes).forces_collision for step in (1, 2, 20, 200))
+    assert paper_count(eps, HALF, *sizes).forces_collision
+    assert not paper_count(eps * Fraction(101, 100), HALF, *sizes).forces_collision
+    assert all(paper_count(eps / 10**step, HALF, *sizes).forces_collision for step in (1, 2, 20, 200))
 
 
 def test_threshold_is_exhaustively_the_largest() -> None:
@@ -198,7 +200,7 @@ def test_paper_count_matches_integer_counts() -> None:
     free, cells_exponent = 15, (n + 1) * s + 1
     assert free == 3 * cells_exponent
     c = eps**3
-    counted = tf.paper_count(eps, HALF, n, s, num_targets, seq_len)
+    counted = paper_count(eps, HALF, n, s, num_targets, seq_len)
     sequences = math.floor(HALF / (3 * free * eps)) ** free
     per_average = math.isqrt(math.floor(36 * free**2 * n / c**2)) + 1
     x = sympy.Rational(str(c)) / (12 * free**2)
@@ -236,9 +238,9 @@ def test_bad_input_is_refused_with_the_condition() -> None:
     with pytest.raises(InvalidInput, match="support"):
         tf.exponent_sharpened(16, 8, 1, 4, support=17)
     with pytest.raises(InvalidInput, match="4 divides T"):
-        tf.paper_count(Fraction(1, 10**9), HALF, 8, 1, 4, 130)
+        paper_count(Fraction(1, 10**9), HALF, 8, 1, 4, 130)
     with pytest.raises(InvalidInput, match="rho/"):
-        tf.paper_count(Fraction(1, 10), HALF, 8, 1, 4, 128)
+        paper_count(Fraction(1, 10), HALF, 8, 1, 4, 128)
     with pytest.raises(InvalidInput, match="parameters"):
         tf.threshold_eps(0, HALF, 8, 1, 4, 128)
 
@@ -247,18 +249,21 @@ def test_thresholds_of_large_models_in_seconds() -> None:
     """Catches a search to all of 10,000 digits: eps_0 far below 10^-300 comes with 64 significant bits, certified."""
     started = time.process_time()
     sizes = (64, 16, 17, 4400)
-    first, paper = tf.threshold_eps(1, HALF, *sizes), tf.paper_threshold_eps(HALF, *sizes)
+    first, paper = tf.threshold_eps(1, HALF, *sizes), paper_threshold_eps(HALF, *sizes)
     assert time.process_time() - started < 10 * SECONDS_AT_A_MILLION
     assert first is not None
     assert log10(first) < -400
     assert log10(paper) < -8000
     assert tf.parameters_lower(first, HALF, *sizes).at_least(1)
     assert not tf.parameters_lower(first * Fraction(2**60 + 1, 2**60), HALF, *sizes).at_least(1)
-    assert tf.paper_count(paper, HALF, *sizes).forces_collision
+    assert paper_count(paper, HALF, *sizes).forces_collision
 
 
 def test_search_is_exact_below_64_bits_and_tight_above() -> None:
     """Catches a skipped integer where the search changes from all integers to rounded ones."""
     for wanted in (1, 5, 2**63 - 1, 2**63, 2**63 + 1, 2**64 - 1, 2**64, 2**64 + 1, 3**60, 10**90):
-        found = tf._first_true(lambda x, wanted=wanted: x >= wanted)
+        found = first_true(lambda x, wanted=wanted: x >= wanted)
         assert wanted <= found <= wanted + (wanted >> 63 if wanted >= 2**64 else 0)
+        for guess in (1, wanted // 3, wanted - 1, wanted + 1, 10 * wanted):
+            steered = first_true(lambda x, wanted=wanted: x >= wanted, lambda x, guess=guess: x >= guess)
+            assert steered == found
