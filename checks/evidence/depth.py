@@ -14,8 +14,8 @@ from checks.evidence.enough_heads import gradient_step
 from checks.evidence.tools import counterexample_step, exhaustive_step, proves, refutes, statement_step, step
 from theory.ledger import Claim, Evidence, Form, Means, Mutant, Proved, Step, Verdict
 from theory.ledger import Undecided as UndecidedVerdict
-from theory.propositions import proposition
 from theory.paper_count import paper_count, paper_threshold_eps
+from theory.propositions import proposition
 from theory.too_few_heads import parameters_lower, threshold_eps
 
 PUBLISHED, REPAIRED, SHARPENED = Form.PUBLISHED, Form.REPAIRED, Form.SHARPENED
