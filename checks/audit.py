@@ -163,7 +163,15 @@ def _run(step: Step, piece: Evidence, statement: object, folder: Path | None) ->
 
 
 def _key(step: Step, piece: Evidence, statement: object) -> str:
-    content = (code_digest(), repr(statement), str(piece.about), piece.purpose.value, step.name, step.means.name)
+    content = (
+        code_digest(),
+        repr(statement),
+        str(piece.about),
+        piece.purpose.value,
+        step.name,
+        step.means.name,
+        step.inputs,
+    )
     return hashlib.sha256("\0".join(content).encode()).hexdigest()
 
 

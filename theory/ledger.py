@@ -182,12 +182,16 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a proof or refutation: its means, a procedure that decides it, and its mutants."""
+    """One step of a proof or refutation: its means, a procedure that decides it, and its mutants.
+
+    ``inputs`` is a digest of what the procedure reads besides the packages' own sources; it keys cached results.
+    """
 
     name: str
     means: Means
     run: Callable[[], Verdict]
     mutants: tuple[Mutant, ...] = ()
+    inputs: str = ""
 
 
 @dataclass(frozen=True)
@@ -298,14 +302,16 @@ def _combine(reference: Reference, results: Sequence[Result], below: Sequence[St
     refutations = [(verdict, means) for verdict, means in concluded if isinstance(verdict, Refuted)]
     if proofs and refutations:
         raise LedgerConflict(f"{reference} is both proved and refuted: an engine is wrong; run its evidence one by one")
-    if refutations:
-        return Status(reference, *refutations[0])
+    if refutations:  # a witness that the reader can compute with goes before the name of a theorem
+        return Status(reference, *min(refutations, key=lambda pair: pair[1] is Means.FORMAL))
     conditional = [(verdict, means) for verdict, means in concluded if isinstance(verdict, NotApplicable)]
     if conditional and not proofs:
         return Status(reference, *conditional[0])
     if not proofs:
         reasons = "; ".join(verdict.detail for verdict, _ in concluded) or "No evidence is registered."
         return Status(reference, Undecided(reasons, "add evidence"), None)
+    if formal := [pair for pair in proofs if pair[1] is Means.FORMAL]:
+        return Status(reference, *formal[0])  # the kernel has checked everything that such a proof rests on
     for status in below:
         if not isinstance(status.verdict, Proved):
             reason = f"It rests on {status.about}, which is {status.verdict.label}."
