@@ -17,7 +17,7 @@ from itertools import islice
 import numpy as np
 
 from constructions.adversary.linear_step import LinearModel
-from constructions.adversary.pairs import Array, PairProblem
+from constructions.adversary.pairs import Array, Observation, PairProblem, beyond_noise
 from constructions.adversary.relaxation import Relaxation, Solution
 from constructions.adversary.starts import Starts
 from constructions.network import Network
@@ -32,7 +32,8 @@ PATIENCE, QUICK, THOROUGH = 15, 1e-2, 1e-5
 POLISHED = 4  # so many of the best pairs are climbed thoroughly
 MAX_NEWTON = 12
 MARGIN = 2e-3  # a coordinate nearer to the boundary of the cube than this is not used to meet the equations
-MET = 1e-7  # l1 norm of the whitened equations below which a pair counts as met
+MET = 1e-5  # l1 norm of the whitened equations below which a pair counts as met
+RCOND = 1e-8
 KEPT = 0.995  # share of the gap that the walk into the interior keeps
 INTERIOR_STEPS = 8
 DISTINCT = 0.03
@@ -70,12 +71,11 @@ def search(
     begin = time.monotonic()
     deadline = begin + budget_seconds
     generator = np.random.default_rng([seed, 0x636F6C6C])
-    problem = PairProblem(network, task, generator)
+    problem = PairProblem(network, task)
     found: list[FloatPair] = []
 
     def keep(name: str, pair: Array) -> None:
-        gap, difference = problem.merit_terms(pair)
-        residual = float(np.abs(difference).sum())
+        gap, residual = problem.merit_terms(pair)[0], problem.residual(pair)
         known = any(np.array_equal(pair, (other.first, other.second)) for other in found)
         if residual < MET and gap > 0 and not known:
             found.append(FloatPair(pair[0], pair[1], gap, residual, name, time.monotonic() - begin))
@@ -140,7 +140,7 @@ def climb(
         if time.monotonic() > deadline:
             break
         step, predicted = LinearModel(here, pair, radius).ascent(penalty)
-        residual = float(np.abs(here.difference).sum())
+        residual = here.residual
         merit = here.gap - penalty * residual
         history.append(merit)
         if len(history) > PATIENCE and residual < MET and merit - history[-PATIENCE] < least_share * here.gap:
@@ -154,9 +154,8 @@ def climb(
             radius = max(radius, RESTART_RADIUS)
             here = problem.observe(pair, generator)  # tokens on a kink see another side
             continue
-        candidate = _corrected(problem, here.jacobian, (pair + step).clip(0, 1), penalty)
-        gap, difference = problem.merit_terms(candidate)
-        gained = (gap - penalty * float(np.abs(difference).sum()) - merit) / (predicted - merit)
+        candidate, found = _corrected(problem, here, (pair + step).clip(0, 1), penalty)
+        gained = (found - merit) / (predicted - merit)
         if gained > 0.05:
             pair, here = candidate, problem.observe(candidate, generator)
             stalls = 0 if gained * (predicted - merit) > LEAST_GAIN else stalls
@@ -175,52 +174,48 @@ def retreat(problem: PairProblem, pair: Array, generator: np.random.Generator, d
         step, _ = LinearModel(here, pair, radius).interior(MAX_PENALTY, least_gap)
         if step is None or time.monotonic() > deadline:
             break
-        candidate = _corrected(problem, here.jacobian, (pair + step).clip(0, 1), MAX_PENALTY)
-        before, after = (float(np.abs(problem.merit_terms(p)[1]).sum()) for p in (pair, candidate))
-        if after > max(before, MET) and restore_residual(problem, candidate) > MET:
+        candidate, _ = _corrected(problem, here, (pair + step).clip(0, 1), MAX_PENALTY)
+        if problem.residual(restore(problem, candidate)) > max(here.residual, MET):
             radius /= 4
             continue
         pair = candidate
     return pair
 
 
-def restore_residual(problem: PairProblem, pair: Array) -> float:
-    """The l1 residual of the whitened equations after `restore`."""
-    return float(np.abs(problem.merit_terms(restore(problem, pair))[1]).sum())
-
-
 def restore(problem: PairProblem, pair: Array) -> Array:
     """Damped Newton steps onto the surface of equal outputs, least change relative to the room to the boundary."""
-    outputs, jacobian = problem.outputs_and_jacobian(pair)
+    difference, jacobian, whitening = problem.equations(pair)
     for _ in range(MAX_NEWTON):
-        difference = outputs[0] - outputs[1]
         residual = np.abs(difference).sum()
-        if residual < 1e-14:
-            break
         correction = _correction(jacobian, pair, difference)
         for damping in (1.0, 0.3, 0.1, 0.03):
             candidate = (pair + damping * correction).clip(0, 1)
-            outputs, jacobian = problem.outputs_and_jacobian(candidate)
-            if np.abs(outputs[0] - outputs[1]).sum() < (1 - 0.3 * damping) * residual:
+            if np.abs(whitening @ problem.merit_terms(candidate)[1]).sum() < (1 - 0.3 * damping) * residual:
                 break
         else:
             break
         pair = candidate
+        difference, jacobian, whitening = problem.equations(pair)
     return pair
 
 
-def _corrected(problem: PairProblem, jacobian: Array, candidate: Array, penalty: float) -> Array:
-    """The candidate or its second-order correction, whichever has the larger merit."""
-    gap, difference = problem.merit_terms(candidate)
-    corrected = (candidate + _correction(jacobian, candidate, difference)).clip(0, 1)
-    corrected_gap, corrected_difference = problem.merit_terms(corrected)
-    better = corrected_gap - gap > penalty * float(np.abs(corrected_difference).sum() - np.abs(difference).sum())
-    return corrected if better else candidate
+def _corrected(problem: PairProblem, here: Observation, candidate: Array, penalty: float) -> tuple[Array, float]:
+    """The candidate or its second-order correction, whichever has the larger merit, and the merit."""
+
+    def merit(pair: Array) -> tuple[float, Array]:
+        gap, difference = problem.merit_terms(pair)
+        whitened = here.whitening @ difference
+        return gap - penalty * float(np.abs(beyond_noise(whitened)).sum()), whitened
+
+    plain, whitened = merit(candidate)
+    corrected = (candidate + _correction(here.jacobian, candidate, whitened)).clip(0, 1)
+    better, _ = merit(corrected)
+    return (corrected, better) if better > plain else (candidate, plain)
 
 
 def _correction(jacobian: Array, pair: Array, difference: Array) -> Array:
     room = np.minimum(pair, 1 - pair)
     weight = np.where(room < MARGIN, 0, room).reshape(-1)
     equations = np.concatenate([jacobian[0], -jacobian[1]], axis=1) * weight
-    solution = np.linalg.lstsq(equations, -difference, rcond=1e-12)[0]
+    solution = np.linalg.lstsq(equations, -difference, rcond=RCOND)[0]
     return np.asarray((solution * weight).reshape(pair.shape))

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import coo_array, vstack
 
-from constructions.adversary.pairs import Array, Observation
+from constructions.adversary.pairs import Array, Observation, beyond_noise
 
 LP_SECONDS = 2.0
 MAX_KINKS = 4  # a token with more kinks in reach is left to the trust region
@@ -85,7 +85,7 @@ class LinearModel:
             A_ub=vstack([matrix for matrix, _ in blocks]),
             b_ub=np.concatenate([limit for _, limit in blocks]),
             A_eq=equations,
-            b_eq=-self.here.difference,
+            b_eq=-beyond_noise(self.here.difference),
             bounds=np.stack([np.concatenate(low), np.concatenate(high)], axis=1),
             method="highs",
             options={"time_limit": LP_SECONDS},

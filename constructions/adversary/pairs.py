@@ -17,22 +17,23 @@ from theory.errors import InvalidInput
 from theory.expressions import evaluate as evaluate_expression
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
-WHITENING_SAMPLES = 16
 NUDGE = 1e-7
-RELATIVE_RANK = 1e-11  # singular values below this share of the largest are rounding: the search ignores them
+FLOOR = 1e-9  # directions in which the outputs move less than this share of the most are magnified no further
+NOISE = 1e-6  # rounding of the whitened equations
 
 
 @dataclass(frozen=True)
 class Observation:
     """Both sequences at first order; index 0 is the first sequence (large target), 1 the second (small target).
 
-    outputs (2, k) whitened; jacobian (2, k, T d); features (2, D, T) with infinity off S_i; slopes (2, D, T, d);
-    minima (2, D); targets (2,); outer_gradient (2, D); for each token and relu unit of the first layer, the distance
-    to its kink (2, T, N) and the normal that points away from it (2, T, N, d).
+    difference (k,) and jacobian (2, k, T d) of the whitened equations, whitening (k, k); features (2, D, T) with
+    infinity off S_i; slopes (2, D, T, d); minima (2, D); targets (2,); outer_gradient (2, D); for each token and relu
+    unit of the first layer, the distance to its kink (2, T, N) and the normal that points away from it (2, T, N, d).
     """
 
-    outputs: Array
+    difference: Array
     jacobian: Array
+    whitening: Array
     features: Array
     slopes: Array
     minima: Array
@@ -47,54 +48,55 @@ class Observation:
         return float(self.targets[0] - self.targets[1])
 
     @property
-    def difference(self) -> Array:
-        """Whitened difference of the attention outputs (k,)."""
-        return np.asarray(self.outputs[0] - self.outputs[1])
+    def residual(self) -> float:
+        """The l1 norm of the whitened equations, rounding aside."""
+        return float(np.abs(beyond_noise(self.difference)).sum())
 
 
 class PairProblem:
     """``maximise H(first) - H(second) subject to A(first) = A(second)`` for one block A and one target H.
 
-    The equations are whitened: with ``U S V^T`` the SVD of the Jacobians of random sequences side by side, outputs are
-    replaced by ``S^-1 U^T A``. Rows beyond the numerical rank are dropped (the prover does not trust this).
+    The equations are whitened where they are looked at: with ``U S V^T`` the SVD of ``[A'(first) | -A'(second)]``,
+    ``A(first) - A(second)`` is replaced by ``S^-1 U^T (A(first) - A(second))``: how far coordinates must move. What
+    few or faint tokens must meet then counts as much as what all tokens share.
     """
 
-    def __init__(self, network: Network, task: RetrievalTask, generator: np.random.Generator) -> None:
+    def __init__(self, network: Network, task: RetrievalTask) -> None:
         if (network.seq_len, network.token_dim) != (task.seq_len, task.token_dim):
             found = ((network.seq_len, network.token_dim), (task.seq_len, task.token_dim))
             raise InvalidInput.about("(T, d) of network and task", found, "equal sizes", "another seq_len")
         self.network = folded(network)
         self.task = task
-        self.whitening = np.eye(network.value_dim)
-        samples = generator.random((WHITENING_SAMPLES, network.seq_len, network.token_dim))
-        samples[::2] = np.round(samples[::2] + generator.normal(0, 0.1, samples[::2].shape)).clip(0, 1)
-        jacobian = self.outputs_and_jacobian(samples)[1]
-        stacked = np.concatenate(list(jacobian), axis=1) / np.sqrt(WHITENING_SAMPLES)
-        left, singular, _ = np.linalg.svd(stacked, full_matrices=False)
-        rank = int(np.sum(singular > RELATIVE_RANK * singular[0])) if singular[0] > 0 else 0
-        self.whitening = (left[:, :rank] / singular[:rank]).T
-
-    def outputs_and_jacobian(self, tokens: Array) -> tuple[Array, Array]:
-        """Whitened outputs (B, k) and Jacobian (B, k, T d) of sequences (B, T, d)."""
-        outputs, jacobian = outputs_and_jacobian(self.network, tokens)
-        return outputs @ self.whitening.T, self.whitening @ jacobian
 
     def merit_terms(self, pair: Array) -> tuple[float, Array]:
-        """Gap and whitened difference of a pair (2, T, d), without derivatives."""
+        """Gap and difference of the outputs (not whitened) of a pair (2, T, d), without derivatives."""
         targets = target(self.task, pair, FLOAT64)
-        outputs = attention(self.network, pair, FLOAT64) @ self.whitening.T
+        outputs = attention(self.network, pair, FLOAT64)
         return float(targets[0] - targets[1]), outputs[0] - outputs[1]
+
+    def equations(self, pair: Array) -> tuple[Array, Array, Array]:
+        """Whitened difference (k,), its Jacobian (2, k, T d), and the whitening (k, k) at a pair (2, T, d)."""
+        outputs, jacobian = outputs_and_jacobian(self.network, pair)
+        left, singular, _ = np.linalg.svd(np.concatenate([jacobian[0], -jacobian[1]], axis=1), full_matrices=False)
+        whitening = (left / np.maximum(singular, max(FLOOR * singular[0], 1e-300))).T
+        return whitening @ (outputs[0] - outputs[1]), whitening @ jacobian, whitening
+
+    def residual(self, pair: Array) -> float:
+        """The l1 norm of the whitened equations at a pair, rounding aside."""
+        return float(np.abs(beyond_noise(self.equations(pair)[0])).sum())
 
     def observe(self, pair: Array, generator: np.random.Generator) -> Observation:
         """Everything at a pair (2, T, d); derivatives a hair's breadth away: a token on a kink sees one side."""
         nudged = pair + NUDGE * generator.uniform(-1, 1, pair.shape)
-        outputs = attention(self.network, pair, FLOAT64) @ self.whitening.T
-        jacobian = self.outputs_and_jacobian(nudged)[1]
+        _, jacobian, whitening = self.equations(nudged)
+        difference = whitening @ self.merit_terms(pair)[1]
         features, slopes = feature_table(self.task, pair)
         minima = features.min(axis=-1)
-        targets, outer_gradient = outer_map(self.task, minima)
+        targets, gradient = outer_map(self.task, minima)
         distance, normal = kinks(self.network, pair, nudged)
-        return Observation(outputs, jacobian, features, slopes, minima, targets, outer_gradient, distance, normal)
+        return Observation(
+            difference, jacobian, whitening, features, slopes, minima, targets, gradient, distance, normal
+        )
 
     @property
     def positional(self) -> bool:
@@ -110,12 +112,10 @@ class PairProblem:
         rows = [evaluate_expression(f.expression, names, FLOAT64) + 0 * pool[:, 0] for f in self.task.features]
         return np.stack(rows)
 
-    def _kinks(self, pair: Array, nudged: Array) -> tuple[Array, Array]:
-        if not isinstance(self.network.encoder, Perceptron) or self.network.encoder.layers[0].activation != "relu":
-            return np.empty((2, self.task.seq_len, 0)), np.empty((2, self.task.seq_len, 0, self.task.token_dim))
-        first = self.network.encoder.layers[0]
-        side = np.sign(nudged @ first.weight.T + first.bias)
-        return side * (pair @ first.weight.T + first.bias), side[..., None] * first.weight
+
+def beyond_noise(whitened: Array) -> Array:
+    """The whitened equations, what may be rounding taken off."""
+    return np.asarray(np.sign(whitened) * np.maximum(np.abs(whitened) - NOISE, 0))
 
 
 def encoded_heads(network: Network, tokens: Array) -> list[tuple[Array, Array]]:
