@@ -165,4 +165,5 @@ def test_audit_of_one_claim_as_json(tmp_path: Path) -> None:
     result = headcount("audit", "T2.1-15", "--no-cache", "--json", folder=tmp_path)
     published = data(result)["claims"][0]["statements"]["published"]
     assert published["status"] == "REFUTED"
-    assert published["evidence"][0]["verdict"]["witness"]["kind"] == "counterexample"
+    witnesses = [entry["verdict"].get("witness", {}) for entry in published["evidence"]]
+    assert "counterexample" in {witness.get("kind") for witness in witnesses}
