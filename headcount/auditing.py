@@ -12,7 +12,7 @@ from rich.table import Table
 from checks.audit import Audit, all_evidence, audit, verdict_to_json, with_dependencies
 from checks.certificates import writer
 from headcount import console
-from theory.ledger import Claim, Form, Reference, Refuted, Status, Undecided
+from theory.ledger import Claim, Form, Means, Reference, Refuted, Status, Undecided
 from theory.registry import all_claims
 
 WIDE = 130
@@ -98,6 +98,7 @@ def claim_to_json(claim: Claim, outcome: Audit) -> dict[str, Any]:
             "status": status.verdict.label,
             "means": status.means.name.lower() if status.means is not None else None,
             "detail": status.verdict.detail,
+            "witness": dict(status.verdict.witness) if isinstance(status.verdict, Refuted) else None,
             "evidence": [
                 {
                     "purpose": result.purpose.value,
@@ -130,7 +131,23 @@ def summary(claims: Sequence[Claim], outcome: Audit) -> dict[str, Any]:
             row = counts.setdefault(form.value, {})
             row[label] = row.get(label, 0) + 1
     seconds = sum(step.seconds for result in outcome.results for step in result.steps)
-    return {"claims": len(claims), "counts": counts, "evidence_seconds": round(seconds, 2)}
+    formal = kernel_summary(claims, outcome)
+    return {"claims": len(claims), "counts": counts, "formal": formal, "evidence_seconds": round(seconds, 2)}
+
+
+def kernel_summary(claims: Sequence[Claim], outcome: Audit) -> str:
+    """In words: how many statements the Coq kernel has decided, or why none."""
+    names = {claim.id for claim in claims}
+    steps = [
+        (result.about, step.verdict)
+        for result in outcome.results
+        if result.about.claim in names
+        for step in result.steps
+        if step.means is Means.FORMAL
+    ]
+    decided = {about for about, verdict in steps if not isinstance(verdict, Undecided)}
+    reasons = list(dict.fromkeys(verdict.detail for _, verdict in steps if isinstance(verdict, Undecided)))
+    return " ".join([f"formal: {len(decided)} statements decided by the Coq kernel.", *reasons[:1]])
 
 
 def _render(claims: Sequence[Claim], outcome: Audit, detailed: bool) -> None:
@@ -160,6 +177,7 @@ def _render(claims: Sequence[Claim], outcome: Audit, detailed: bool) -> None:
     console.out.print(
         f"{totals['claims']} claims. " + "; ".join(parts) + f". Evidence: {totals['evidence_seconds']} s."
     )
+    console.out.print(totals["formal"], markup=False)
 
 
 def _render_claim(claim: Claim, outcome: Audit) -> None:

@@ -58,7 +58,6 @@ def page_of(claim_id: str) -> str:
 
 def _statement(form: str, data: Mapping[str, Any]) -> dict[str, Any]:
     status = ARGUMENT_WORDS[data["status"]] if form == Form.ARGUMENT else data["status"]
-    witness = next((e["verdict"]["witness"] for e in data["evidence"] if e["verdict"].get("witness")), None)
     return {
         **data,
         "form": form,
@@ -67,7 +66,7 @@ def _statement(form: str, data: Mapping[str, Any]) -> dict[str, Any]:
         "formula": report.formula(data["formula"]),
         "depends": [{"text": text, "page": page_of(text.split(" ")[0])} for text in data["depends_on"]],
         "evidence": [{**entry, "detail": _detail(entry["verdict"])} for entry in data["evidence"]],
-        "witness": json.dumps(witness, indent=1) if witness else "",
+        "witness": json.dumps(data["witness"], indent=1) if data["witness"] else "",
     }
 
 

@@ -95,14 +95,16 @@ def test_without_a_folder_everything_is_computed(counted: Counted) -> None:
 
 
 def test_whatever_changes_is_computed_again(tmp_path: Path, counted: Counted, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Catches a stale verdict after the statement, the step, its means, or the code has changed."""
+    """Catches a stale verdict after the statement, the step, its means, what it reads, or the code has changed."""
     audit(one_claim(), piece_of(counted), tmp_path)
     audit(one_claim("other words"), piece_of(counted), tmp_path)
     audit(one_claim(), piece_of(counted, name="another step"), tmp_path)
     audit(one_claim(), piece_of(counted, means=Means.BALL), tmp_path)
+    reading = Step("step", Means.SMT, counted, inputs="other proofs")
+    audit(one_claim(), (proves("X1", Form.PUBLISHED, reading),), tmp_path)
     monkeypatch.setattr(module, "code_digest", lambda: "other code")
     audit(one_claim(), piece_of(counted), tmp_path)
-    assert counted.runs == 5
+    assert counted.runs == 6
 
 
 @pytest.mark.parametrize(

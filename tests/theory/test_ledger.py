@@ -109,6 +109,32 @@ def test_proved_and_refuted_is_a_conflict() -> None:
         statuses([claim("A")], pieces)
 
 
+def test_a_certificate_is_shown_before_a_theorem() -> None:
+    """Catches a refutation whose exact witness is hidden by a machine-checked theorem registered before it."""
+    theorem = result("A", (Means.FORMAL, Refuted("Coq", {"theorems": ["t"]})), purpose=Purpose.REFUTES)
+    pieces = [theorem, result("A", (Means.EXACT, WITNESS), purpose=Purpose.REFUTES)]
+    assert status([claim("A")], pieces, "A").verdict == WITNESS
+    assert status([claim("A")], pieces[:1], "A").verdict.label == "REFUTED"
+
+
+def test_a_formal_proof_rests_on_nothing_else() -> None:
+    """Catches a machine-checked theorem that is shown as weak as a prose proof of a lemma which it does not use."""
+    claims = [claim("A", "B"), claim("B")]
+    lemma, theorem = result("B", (Means.ARGUMENT, Proved())), result("A", (Means.FORMAL, Proved()))
+    assert status(claims, [lemma, theorem], "A").means is Means.FORMAL
+    assert status(claims, [theorem], "A").verdict.label == "PROVED"
+    mixed = result("A", (Means.FORMAL, Proved()), (Means.SMT, Proved()))
+    assert status(claims, [mixed], "A").verdict.label == "UNDECIDED"
+
+
+@pytest.mark.parametrize("verdict", [Undecided("formal: not checked here", "make formal"), Refuted("no witness")])
+def test_a_failed_extra_proof_spoils_nothing(verdict: Verdict) -> None:
+    """Catches a good proof that is hidden where Coq is not installed."""
+    pieces = [result("A", (Means.FORMAL, verdict)), result("A", (Means.SMT, Proved()))]
+    found = status([claim("A")], pieces, "A")
+    assert (found.verdict.label, found.means) == ("PROVED", Means.SMT)
+
+
 @pytest.mark.parametrize("steps", [(), None])
 def test_no_evidence_is_undecided(steps: tuple[()] | None) -> None:
     """Catches an empty proof, or a claim without any, that counts as proved."""
