@@ -16,7 +16,7 @@ from experiments.store import Store
 from experiments.synthetic import TokenSampler, corner_tokens, toy, uniform_tokens
 from theory.errors import InvalidInput
 
-TOY_RECIPE = Recipe(epochs=40, batch_size=64, learning_rate=5e-3, beta2=0.99, evaluate_every=2)
+TOY_RECIPE = Recipe(epochs=24, batch_size=64, learning_rate=1e-2, beta2=0.99, evaluate_every=2)
 SAMPLERS: Mapping[str, TokenSampler] = {"uniform": uniform_tokens, "corners": corner_tokens}
 """How training tokens are drawn: i.i.d. as in E1, or so that errors in the sup norm show."""
 TRAINING_SEQUENCES, VALIDATION_SEQUENCES, DATA_SEED = 8000, 2000, 0
@@ -40,7 +40,7 @@ class ToyRun:
         return self.history[-1]
 
 
-def toy_problem(seq_len: int, sampler: str = "uniform") -> Problem:
+def toy_problem(seq_len: int, sampler: str = "corners") -> Problem:
     """DEF-TOY: 8000 sequences for training, 2000 for validation, the same for every model."""
     if sampler not in SAMPLERS:
         raise InvalidInput.about("sampler", sampler, f"one of {', '.join(SAMPLERS)}", "uniform")
@@ -58,7 +58,7 @@ def train_toy(
     recipe: Recipe = TOY_RECIPE,
     store: Store | None = None,
     progress: Progress | None = None,
-    sampler: str = "uniform",
+    sampler: str = "corners",
 ) -> list[ToyRun]:
     """Train (or fetch) one block per head count and seed; sorted as given, head count first.
 
@@ -75,7 +75,7 @@ def train_toy(
     return runs
 
 
-def toy_cell(config: BlockConfig, seed: int, recipe: Recipe, sampler: str = "uniform") -> dict[str, Any]:
+def toy_cell(config: BlockConfig, seed: int, recipe: Recipe, sampler: str = "corners") -> dict[str, Any]:
     """The resolved configuration of one model: the key of its cell in the store."""
     data: dict[str, Any] = {"sampler": sampler, "seed": DATA_SEED}
     data |= {"train": TRAINING_SEQUENCES, "validation": VALIDATION_SEQUENCES}

@@ -66,23 +66,26 @@ def audit(
 
 @app.command()
 def bound(
-    seq_len: SeqLen,
-    heads: Annotated[int, typer.Option(help="Number of heads s (h in the paper).")],
-    head_dim: Annotated[int, typer.Option(help="Dimension per head n.")],
-    eps: Eps,
+    seq_len: Annotated[int | None, typer.Option("--seq-len", help="Sequence length T.")] = None,
+    heads: Annotated[int | None, typer.Option(help="Number of heads s (h in the paper).")] = None,
+    head_dim: Annotated[int | None, typer.Option(help="Dimension per head n.")] = None,
+    eps: Annotated[str | None, typer.Option(help="Accuracy, exact: 0.05, 1e-6 or 1/20.")] = None,
     targets: Annotated[int | None, typer.Option(help="Number of retrieval coordinates D.")] = None,
     rho: Annotated[str, typer.Option(help="The target's constant rho of N4, exact.")] = "1/2",
     support: Annotated[int | None, typer.Option(help="Smallest |S_i|; default ceil(T/4).")] = None,
     task: Annotated[str | None, typer.Option(help="Take D, rho and |S_i| from this task, as for build.")] = None,
+    models: Annotated[bool, typer.Option("--models", help="The regimes of well-known models instead.")] = False,
+    plot: Annotated[Path | None, typer.Option(help="Draw parameters against eps and T into this SVG file.")] = None,
     as_json: Json = False,
 ) -> None:
-    """What too few heads cost: exponents, N4's parameter count at eps, and the eps at which it starts to bite.
+    """What too few heads cost: exponents, N4's count at eps, the published count's eps_0, depth, and what is enough.
 
-    Example: headcount bound --seq-len 128 --targets 4 --heads 1 --head-dim 8 --rho 1/2 --eps 1e-6
+    Exit code 0, also where the theorems are silent. Example: headcount bound --seq-len 128 --targets 4 --heads 1
+    --head-dim 8 --eps 1e-6 --plot bound.svg
     """
     from headcount.bounds import run
 
-    run(seq_len, heads, head_dim, eps, targets, rho, support, task, as_json)
+    run(seq_len, heads, head_dim, eps, targets, rho, support, task, models, plot, as_json)
 
 
 @app.command()
@@ -116,7 +119,7 @@ def pair(
     store: Annotated[
         Path | None, typer.Option(help="SQLite store that keeps trained blocks; resumes if killed.")
     ] = None,
-    data: Annotated[str, typer.Option(help="Training tokens: uniform (i.i.d.) or corners (hard cases).")] = "uniform",
+    data: Annotated[str, typer.Option(help="Training tokens: corners (hard cases) or uniform (i.i.d.).")] = "corners",
     budget: Annotated[float, typer.Option(help="Seconds for the search.")] = 45.0,
     seed: Seed = 0,
     as_json: Json = False,

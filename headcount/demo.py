@@ -25,10 +25,10 @@ from headcount.pairing import ProvedPair, describe, find
 from headcount.training import TrainedBlock, trained_blocks
 from theory.ledger import Form, Proved, Undecided
 
-SEQ_LEN, HEAD_DIM, HEADS, SEEDS = 32, 8, (1, 2, 3), (0, 1, 2)
+SEQ_LEN, HEAD_DIM, HEADS, SEEDS = 32, 8, (1, 2, 3), (0, 1, 2, 3)
 BUILD_SEQ_LEN, EPS = 16, Fraction(1, 20)
 CONFIRMED_AT = (2, 3)
-PAIR_BUDGET, OTHER_BUDGET, ATTACK_BUDGET = 12.0, 5.0, 1.5
+PAIR_BUDGET, OTHER_BUDGET, ATTACK_BUDGET = 12.0, 3.0, 1.0
 CERTIFICATES = {"pair": "one_head_collision.json", "error": "two_heads_error.json", "gate": "published_gate.json"}
 
 

@@ -24,7 +24,7 @@ SHORT = Recipe(epochs=5, batch_size=256, learning_rate=1e-2, evaluate_every=2)
 def test_one_head_fails_where_two_succeed() -> None:
     """Catches a trainer that is too weak for two heads, or a task that one head can do; on fresh sequences."""
     fresh = toy(32, 1000, 77, "test", corner_tokens).to(torch.float64)
-    for run in train_toy([1, 2], [0], recipe=replace(TOY_RECIPE, epochs=8), sampler="corners"):
+    for run in train_toy([1, 2], [0], recipe=replace(TOY_RECIPE, epochs=8)):
         output = forward({name: value[None] for name, value in run.parameters.items()}, fresh.x[None], run.config)[0]
         error = (output - fresh.y).square().mean() / fresh.y.var()
         if run.config.num_heads == 1:
