@@ -43,7 +43,7 @@ class ToyRun:
 def toy_problem(seq_len: int, sampler: str = "corners") -> Problem:
     """DEF-TOY: 8000 sequences for training, 2000 for validation, the same for every model."""
     if sampler not in SAMPLERS:
-        raise InvalidInput.about("sampler", sampler, f"one of {', '.join(SAMPLERS)}", "uniform")
+        raise InvalidInput.about("sampler", sampler, f"one of {', '.join(SAMPLERS)}", "corners")
     draw = SAMPLERS[sampler]
     train = toy(seq_len, TRAINING_SEQUENCES, DATA_SEED, "train", draw)
     return Problem.of(train, toy(seq_len, VALIDATION_SEQUENCES, DATA_SEED, "validation", draw))

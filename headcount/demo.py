@@ -55,7 +55,7 @@ def run(out: Path, seed: int, as_json: bool) -> None:
     steps.start(f"train: blocks with h = {', '.join(map(str, HEADS))} heads (kept in {out / 'runs.sqlite'})")
     task = toy(SEQ_LEN)
     blocks = trained_blocks(
-        task, HEADS, HEAD_DIM, [seed + offset for offset in SEEDS], out / "runs.sqlite", "uniform", as_json
+        task, HEADS, HEAD_DIM, [seed + offset for offset in SEEDS], out / "runs.sqlite", "corners", as_json
     )
     steps.start("pair: sequences that the one-head block cannot tell apart, and the same search with more heads")
     rows, pair = _sweep(blocks, as_json)
