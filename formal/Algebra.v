@@ -55,6 +55,47 @@ Qed.
 
 End Seminorm.
 
+(** The norm that the claims write |.|: the Euclidean norm over the coordinates [l] is a seminorm. *)
+Definition euclidean {I} (l : list I) (x : I -> R) : R := sqrt (sum l (fun i => x i ^ 2)).
+
+Lemma sum_squares_nonneg {I} (l : list I) (x : I -> R) : 0 <= sum l (fun i => x i ^ 2).
+Proof. apply sum_nonneg. intros i _. apply pow2_ge_0. Qed.
+
+Lemma cauchy_schwarz {I} (l : list I) (x y : I -> R) :
+  sum l (fun i => x i * y i) <= euclidean l x * euclidean l y.
+Proof.
+  set (A := sum l (fun i => x i ^ 2)). set (B := sum l (fun i => y i ^ 2)). set (C := sum l (fun i => x i * y i)).
+  pose proof (sum_squares_nonneg l x : 0 <= A) as HA. pose proof (sum_squares_nonneg l y : 0 <= B) as HB.
+  assert (parabola : forall t, 0 <= A - 2 * t * C + t ^ 2 * B).
+  { intros t. replace (A - 2 * t * C + t ^ 2 * B) with (sum l (fun i => (x i - t * y i) ^ 2)).
+    - apply (sum_squares_nonneg l (fun i => x i - t * y i)).
+    - unfold A, B, C. rewrite <- !sum_scal, <- sum_minus, <- sum_plus. apply sum_ext. intros. ring. }
+  unfold euclidean. fold A B. rewrite <- sqrt_mult by assumption.
+  destruct (Rle_lt_dec C 0) as [Hneg | Hpos]; [pose proof (sqrt_pos (A * B)); lra |].
+  rewrite <- (sqrt_pow2 C) by lra. apply sqrt_le_1_alt. destruct (Rle_lt_or_eq_dec 0 B HB) as [HB' | HB'].
+  - specialize (parabola (C / B)). apply Rmult_le_reg_r with (/ B); [apply Rinv_0_lt_compat; lra |].
+    replace (A - 2 * (C / B) * C + (C / B) ^ 2 * B) with (A - C ^ 2 * / B) in parabola by (field; lra).
+    replace (A * B * / B) with A by (field; lra). lra.
+  - specialize (parabola ((A + 1) / (2 * C))). rewrite <- HB' in parabola.
+    replace (A - 2 * ((A + 1) / (2 * C)) * C + ((A + 1) / (2 * C)) ^ 2 * 0) with (-1) in parabola by (field; lra). lra.
+Qed.
+
+Lemma euclidean_seminorm {I} (l : list I) : seminorm (euclidean l).
+Proof.
+  split.
+  - intros x y. pose proof (cauchy_schwarz l x y) as H. unfold euclidean in *.
+    set (A := sum l (fun i => x i ^ 2)) in *. set (B := sum l (fun i => y i ^ 2)) in *.
+    pose proof (sqrt_pos A) as PA. pose proof (sqrt_pos B) as PB.
+    rewrite <- (sqrt_pow2 (sqrt A + sqrt B)) by lra. apply sqrt_le_1_alt.
+    replace ((sqrt A + sqrt B) ^ 2) with (sqrt A * sqrt A + sqrt B * sqrt B + 2 * (sqrt A * sqrt B)) by ring.
+    rewrite !sqrt_sqrt by (apply (sum_squares_nonneg l)).
+    replace (sum l (fun i => (x i + y i) ^ 2)) with (A + B + 2 * sum l (fun i => x i * y i)); [lra |].
+    unfold A, B. rewrite <- sum_scal, <- !sum_plus. apply sum_ext. intros. ring.
+  - intros c x. unfold euclidean. rewrite <- (sqrt_pow2 (Rabs c)) by apply Rabs_pos.
+    rewrite <- sqrt_mult by (try apply pow2_ge_0; apply (sum_squares_nonneg l)).
+    f_equal. rewrite pow2_abs, <- sum_scal. apply sum_ext. intros. ring.
+Qed.
+
 (** The average of two averages [v], [v'] with weights [q], [q']. *)
 Definition mix {I} (q : R) (v : I -> R) (q' : R) (v' : I -> R) : I -> R :=
   fun i => (q * v i + q' * v' i) / (q + q').
@@ -184,22 +225,24 @@ Proof.
     apply Rmult_le_compat_l; [lra | exact (weights_times_values V4 HV4)].
 Qed.
 
-(** T2.2-31 (eq 31), Rad for 1: the same with Q3, V3, at most Rad e/(6 T0). *)
+(** T2.2-31 (eq 31), Rad for 1: the same with Q3, V3, at most Rad e/(6 T0^2) <= Rad e/(6 T0). *)
 Lemma case_2a_weight_inside :
-  N (fun i => Q3 * (Q2 - Q1) * (V3 i - V2 i) / ((Q1 + Q3) * (Q2 + Q3))) <= Rad * e / (6 * T0).
+  N (fun i => Q3 * (Q2 - Q1) * (V3 i - V2 i) / ((Q1 + Q3) * (Q2 + Q3))) <= Rad * e / (6 * T0 ^ 2) /\
+  Rad * e / (6 * T0 ^ 2) <= Rad * e / (6 * T0).
 Proof.
-  eapply Rle_trans; [apply (weight_term_le Q3 V3 HQ3) |].
-  eapply Rle_trans; [exact (weights_times_values V3 HV3) |].
-  pose proof Rad_nonneg. pose proof (Rmult_le_pos _ _ H He).
-  apply div_le; [nra |].
-  replace (Rad * e / (6 * T0) * (6 * T0 ^ 2)) with (Rad * e * T0) by (field; lra). nra.
+  split.
+  - eapply Rle_trans; [apply (weight_term_le Q3 V3 HQ3) | exact (weights_times_values V3 HV3)].
+  - pose proof Rad_nonneg. pose proof (Rmult_le_pos _ _ H He). apply div_le; [nra |].
+    replace (Rad * e / (6 * T0) * (6 * T0 ^ 2)) with (Rad * e * T0) by (field; lra). nra.
 Qed.
 
-(** T2.2-32 (eq 32), Rad for 1: |Q1(V1-V2)/(Q1+Q3)| <= Rad e/(6 T0) + e/(3 T0). *)
+(** T2.2-32 (eq 32), Rad for 1: |Q1(V1-V2)/(Q1+Q3)| <= Rad e/(6 T0^2) + e/(3 T0) <= (Rad + 2) e/(6 T0). *)
 Lemma case_2a_value_inside :
-  N (fun i => Q1 * (V1 i - V2 i) / (Q1 + Q3)) <= Rad * e / (6 * T0) + e / (3 * T0).
+  N (fun i => Q1 * (V1 i - V2 i) / (Q1 + Q3)) <= Rad * e / (6 * T0 ^ 2) + e / (3 * T0) /\
+  Rad * e / (6 * T0 ^ 2) + e / (3 * T0) <= (Rad + 2) * e / (6 * T0).
 Proof.
   pose proof (value_le_terms Q3 V3 HQ3). pose proof case_2a_weight_inside.
+  replace ((Rad + 2) * e / (6 * T0)) with (Rad * e / (6 * T0) + e / (3 * T0)) by (field; lra).
   unfold weight_term, value_term in *. lra.
 Qed.
 
@@ -216,8 +259,8 @@ Proof.
     apply div_le; [lra |]. apply le_of_div in maximal; [| lra].
     replace (T0 * (Q1 / (Q1 + Q3)) * (Q1 + Q4)) with (Q1 * (T0 * (Q1 + Q4) / (Q1 + Q3))) by (field; lra).
     rewrite <- (Rmult_1_r Q1) at 1. apply Rmult_le_compat_l; [lra |]. apply le_div; nra.
-  - replace (Rad * e / 6 + e / 3) with (T0 * (Rad * e / (6 * T0) + e / (3 * T0))) by (field; lra).
-    apply Rmult_le_compat_l; [lra | exact case_2a_value_inside].
+  - replace (Rad * e / 6 + e / 3) with (T0 * ((Rad + 2) * e / (6 * T0))) by (field; lra).
+    apply Rmult_le_compat_l; [lra |]. destruct case_2a_value_inside. lra.
 Qed.
 
 (** T2.2-36 (eq 36-39), Rad for 1: in case (2a) the head's outputs on W_1 and W_2 differ by at
@@ -235,22 +278,27 @@ Proof.
 Qed.
 End CaseA.
 
-(** T2.2-40 (eq 40-44), Rad for 1: in case (2b), where Q1 + Q3 and Q2 + Q3 are at most (e/4) Q4,
-    the outputs differ by at most (e/4)|V4-V2| + (e/4)|V1-V2| <= Rad e. *)
+(** T2.2-40 (eq 40-44), Rad for 1: in case (2b), where Q1 + Q3 and Q2 + Q3 are at most (e/4) Q4, the outputs
+    differ by at most the two terms of the identity, these by at most (e/4)|V4-V2| + (e/4)|V1-V2| <= Rad e. *)
 Theorem case_2b :
   Q1 + Q3 <= e / 4 * Q4 -> Q2 + Q3 <= e / 4 * Q4 ->
+  let terms := N (fun i => Q4 * (Q2 - Q1) * (V4 i - V2 i) / ((Q1 + Q4) * (Q2 + Q4)))
+               + N (fun i => Q1 * (V1 i - V2 i) / (Q1 + Q4)) in
   let bound := e / 4 * N (fun i => V4 i - V2 i) + e / 4 * N (fun i => V1 i - V2 i) in
-  N (fun i => mix Q1 V1 Q4 V4 i - mix Q2 V2 Q4 V4 i) <= bound /\ bound <= Rad * e.
+  N (fun i => mix Q1 V1 Q4 V4 i - mix Q2 V2 Q4 V4 i) <= terms /\ terms <= bound /\ bound <= Rad * e.
 Proof.
-  intros small1 small2 bound. pose proof (norm_nonneg N HN (fun i => V4 i - V2 i)).
-  pose proof (norm_nonneg N HN (fun i => V1 i - V2 i)). split.
-  - eapply Rle_trans; [apply (outputs_le_terms Q4 V4); lra |]. apply Rplus_le_compat.
-    + eapply Rle_trans; [apply (weight_term_le Q4 V4); lra |].
+  intros small1 small2 terms bound. pose proof (norm_nonneg N HN (fun i => V4 i - V2 i)).
+  pose proof (norm_nonneg N HN (fun i => V1 i - V2 i)). split; [| split].
+  - apply (outputs_le_terms Q4 V4). lra.
+  - apply Rplus_le_compat.
+    + change (weight_term Q4 V4 <= e / 4 * N (fun i => V4 i - V2 i)).
+      eapply Rle_trans; [apply (weight_term_le Q4 V4); lra |].
       rewrite (homogeneous N HN). apply div_le; [lra |].
       replace (e / 4 * N (fun i => V4 i - V2 i) * (Q1 + Q4)) with
         (e / 4 * (Q1 + Q4) * N (fun i => V4 i - V2 i)) by ring.
       apply Rmult_le_compat_r; [assumption |]. apply Rabs_le. nra.
-    + rewrite value_term_eq by lra. apply Rmult_le_compat_r; [assumption |]. apply div_le; nra.
+    + change (value_term Q4 <= e / 4 * N (fun i => V1 i - V2 i)).
+      rewrite value_term_eq by lra. apply Rmult_le_compat_r; [assumption |]. apply div_le; nra.
   - pose proof (two_radii V4 HV4). pose proof (two_radii V1 HV1). unfold bound. nra.
 Qed.
 
@@ -279,7 +327,8 @@ Qed.
 Corollary case_2a_weight_inside_published :
   N (fun i => Q3 * (Q2 - Q1) * (V3 i - V2 i) / ((Q1 + Q3) * (Q2 + Q3))) <= e / (6 * T0).
 Proof.
-  pose proof (case_2a_weight_inside N HN Q1 Q2 Q3 T0 1 e V1 V2 V3) as H. rewrite Rmult_1_l in H. auto.
+  pose proof (case_2a_weight_inside N HN Q1 Q2 Q3 T0 1 e V1 V2 V3) as H. rewrite Rmult_1_l in H.
+  destruct H; auto. lra.
 Qed.
 
 (** T2.2-32: at most e/(6 T0) + e/(3 T0) = e/(2 T0). *)
@@ -287,8 +336,8 @@ Corollary case_2a_value_inside_published :
   N (fun i => Q1 * (V1 i - V2 i) / (Q1 + Q3)) <= e / (6 * T0) + e / (3 * T0) /\
   e / (6 * T0) + e / (3 * T0) = e / (2 * T0).
 Proof.
-  split; [| field; lra]. pose proof (case_2a_value_inside N HN Q1 Q2 Q3 T0 1 e V1 V2 V3) as H.
-  rewrite Rmult_1_l in H. auto.
+  split; [| field; lra]. replace (e / (6 * T0) + e / (3 * T0)) with ((1 + 2) * e / (6 * T0)) by (field; lra).
+  destruct (case_2a_value_inside N HN Q1 Q2 Q3 T0 1 e V1 V2 V3); auto. lra.
 Qed.
 
 (** T2.2-33: at most e/2. *)
@@ -306,14 +355,17 @@ Proof. destruct (case_2a N HN Q1 Q2 Q3 Q4 T0 1 e V1 V2 V3 V4); auto. lra. Qed.
 
 End Published.
 
-(** T2.2-40 as published: with |V| <= 1 they differ by at most e in case (2b). *)
+(** T2.2-40 as published: with |V| <= 1 they differ by at most the two terms, these by at most e, in case (2b). *)
 Corollary case_2b_published {I} (N : (I -> R) -> R) Q1 Q2 Q3 Q4 e V1 V2 V4 :
   seminorm N -> 0 < Q1 -> 0 < Q2 -> 0 <= Q3 -> 0 < Q4 -> 0 <= e ->
   N V1 <= 1 -> N V2 <= 1 -> N V4 <= 1 ->
   Q1 + Q3 <= e / 4 * Q4 -> Q2 + Q3 <= e / 4 * Q4 ->
-  N (fun i => mix Q1 V1 Q4 V4 i - mix Q2 V2 Q4 V4 i) <= e.
+  let terms := N (fun i => Q4 * (Q2 - Q1) * (V4 i - V2 i) / ((Q1 + Q4) * (Q2 + Q4)))
+               + N (fun i => Q1 * (V1 i - V2 i) / (Q1 + Q4)) in
+  N (fun i => mix Q1 V1 Q4 V4 i - mix Q2 V2 Q4 V4 i) <= terms /\ terms <= e.
 Proof.
-  intros. destruct (case_2b N H Q1 Q2 Q3 Q4 1 e V1 V2 V4); auto. lra.
+  intros. destruct (case_2b N H Q1 Q2 Q3 Q4 1 e V1 V2 V4) as [outputs [small bounded]]; auto.
+  split; [exact outputs |]. unfold terms. lra.
 Qed.
 
 (** ** T2.2-V: averages of values are bounded like the values *)

@@ -204,20 +204,22 @@ End Outer.
 
 (** T2.1-end as published is false: the second inequality of
     |Phi(ztilde) - F_0(zbar)| <= |Phi(ztilde) - Phi(zbar)| + |Phi(zbar) - F_0(zbar)|
-    <= L_0 |ztilde - zbar|_1 + delta_0 treats Phi as L_0-Lipschitz. Here F_0 = 0, L_0 = 0, one coordinate. *)
+    <= L_0 |ztilde - zbar|_1 + delta_0 treats Phi as L_0-Lipschitz. Here F_0(z) = z, L_0 = 1, one coordinate. *)
 Theorem published_end_false :
   exists (F0 Phi : (unit -> R) -> R) (ztilde zbar : unit -> R) (delta0 : R),
-  continuous_on_cube [tt] F0 /\ chain_rule [tt] F0 (fun _ _ => 0) /\ gradient_bound [tt] (fun _ _ => 0) 0 /\
+  continuous_on_cube [tt] F0 /\ chain_rule [tt] F0 (fun _ _ => 1) /\ gradient_bound [tt] (fun _ _ => 1) 1 /\
   cube ztilde /\ cube zbar /\ (forall z, cube z -> Rabs (Phi z - F0 z) <= delta0) /\
-  0 * Rabs (ztilde tt - zbar tt) + delta0 < Rabs (Phi ztilde - Phi zbar) + Rabs (Phi zbar - F0 zbar).
+  1 * Rabs (ztilde tt - zbar tt) < Rabs (Phi ztilde - Phi zbar) /\
+  1 * Rabs (ztilde tt - zbar tt) + delta0 < Rabs (Phi ztilde - Phi zbar) + Rabs (Phi zbar - F0 zbar).
 Proof.
-  exists (fun _ => 0), (fun z => 1 - 2 * z tt), (fun _ => 0), (fun _ => 1), 1.
-  split; [| split; [| split; [| split; [| split; [| split]]]]].
-  - intros z _ eps Heps. exists 1. split; [lra |]. intros. rewrite Rminus_0_r, Rabs_R0. lra.
-  - intros z w _ _ t _. simpl. replace (0 * (w tt - z tt) + 0) with 0 by ring. apply @is_derive_const.
-  - intros z _. simpl. rewrite Rabs_R0. lra.
+  exists (fun z => z tt), (fun z => 3 * z tt - 1), (fun _ => 1), (fun _ => 0), 1.
+  split; [| split; [| split; [| split; [| split; [| split; [| split]]]]]].
+  - intros z _ eps Heps. exists eps. split; [exact Heps |]. intros w _ Hw. apply Hw. simpl. auto.
+  - intros z w _ _ t _. unfold segment. simpl. auto_derive; [exact I | ring].
+  - intros z _. simpl. rewrite Rabs_R1. lra.
   - intros i. lra.
   - intros i. lra.
   - intros z Hz. specialize (Hz tt). apply Rabs_le. lra.
-  - rewrite (Rabs_right (1 - 2 * 0 - (1 - 2 * 1))), (Rabs_left (1 - 2 * 1 - 0)) by lra. lra.
+  - rewrite !Rabs_right by lra. lra.
+  - rewrite (Rabs_right (1 - 0)), (Rabs_right (3 * 1 - 1 - (3 * 0 - 1))), (Rabs_left (3 * 0 - 1 - 0)) by lra. lra.
 Qed.

@@ -188,6 +188,33 @@ Proof.
   - eapply Rle_trans; [apply l1_le_l2 |]. apply Rmult_le_compat_l; [apply sqrt_pos | auto].
 Qed.
 
+Lemma euclidean_le {I} (l : list I) (x : I -> R) B :
+  0 <= B -> (forall i, In i l -> Rabs (x i) <= B) -> euclidean l x <= sqrt (INR (length l)) * B.
+Proof.
+  intros HB Hx. rewrite <- (sqrt_pow2 B HB) at 1. rewrite <- sqrt_mult by (try apply pow2_ge_0; apply pos_INR).
+  apply sqrt_le_1_alt. rewrite <- sum_const. apply sum_le. intros i Hi. specialize (Hx i Hi).
+  pose proof (Rabs_pos (x i)). rewrite <- (pow2_abs (x i)). nra.
+Qed.
+
+(** T2.2-46 repaired, in the Euclidean norm: with E = n s inputs of F their distance is at most
+    sqrt(E) s sqrt(n) e = n s^(3/2) e. *)
+Theorem readout_inputs_close_euclidean {H I J} (heads : list H) (coordinates : list I) (inputs : list J)
+    (w : J -> H -> I -> R) (delta : H -> I -> R) (n s : nat) e :
+  length heads = s -> length coordinates = n -> length inputs = (n * s)%nat -> (0 < s)%nat -> 0 <= e ->
+  (forall j h c, Rabs (w j h c) <= 1) ->
+  (forall h, In h heads -> sqrt (sum coordinates (fun c => delta h c ^ 2)) <= e) ->
+  sqrt (sum inputs (fun j => sum heads (fun h => sum coordinates (fun c => w j h c * delta h c)) ^ 2))
+  <= sqrt (INR (n * s)) * (INR s * (sqrt (INR n) * e)) /\
+  sqrt (INR (n * s)) * (INR s * (sqrt (INR n) * e)) = INR n * Rpower (INR s) (3 / 2) * e.
+Proof.
+  intros Hs Hn HE s_pos He Hw Hd. pose proof (lt_0_INR s s_pos). pose proof (pos_INR n). split.
+  - rewrite <- HE. apply euclidean_le.
+    + apply Rmult_le_pos; [lra |]. apply Rmult_le_pos; [apply sqrt_pos | exact He].
+    + intros j _. rewrite <- Hs, <- Hn. apply readout_inputs_close; auto.
+  - replace (3 / 2) with (1 + / 2) by field. rewrite Rpower_plus, Rpower_1, Rpower_sqrt by lra.
+    rewrite mult_INR, sqrt_mult by lra. rewrite <- (sqrt_sqrt (INR n)) at 3 by lra. ring.
+Qed.
+
 (** N4, the bound on the values: rows of W_V with entries at most 1 and |P|_2 <= 1 give values of
     magnitude at most sqrt(E). *)
 Lemma value_bound {I} (embedding : list I) (w P : I -> R) :

@@ -312,14 +312,15 @@ Qed.
 (** ** T2.1-M: the parameter count with enough heads *)
 
 (** With delta = c eps and delta_0 = c_0 eps, for 0 < eps <= 1:
-    A D/delta^gamma_f + B/delta_0^gamma_0 + A_0 <= C/eps^gamma, gamma = max(gamma_f, gamma_0). *)
+    A D/delta^gamma_f + B/delta_0^gamma_0 + A_0 <= C/eps^gamma, gamma = max(gamma_f, gamma_0),
+    C = A D/c^gamma_f + B/c_0^gamma_0 + A_0. *)
 Theorem parameter_count (A B A0 D c c0 gf g0 : R) :
   0 <= A -> 0 <= B -> 0 <= A0 -> 0 <= D -> 0 < c -> 0 < c0 -> 0 <= gf -> 0 <= g0 ->
-  exists C, forall eps, 0 < eps <= 1 ->
+  let C := A * D / Rpower c gf + B / Rpower c0 g0 + A0 in
+  forall eps, 0 < eps <= 1 ->
   A * D / Rpower (c * eps) gf + B / Rpower (c0 * eps) g0 + A0 <= C / Rpower eps (Rmax gf g0).
 Proof.
-  intros HA HB HA0 HD Hc Hc0 Hgf Hg0. set (g := Rmax gf g0).
-  exists (A * D / Rpower c gf + B / Rpower c0 g0 + A0). intros eps [Heps Heps1].
+  intros HA HB HA0 HD Hc Hc0 Hgf Hg0 C. unfold C. set (g := Rmax gf g0). intros eps [Heps Heps1].
   assert (power : forall e, e <= g -> 1 <= / Rpower eps g * Rpower eps e).
   { intros e He. rewrite <- Rpower_Ropp, <- Rpower_plus. unfold Rpower.
     assert (0 <= (- g + e) * ln eps).

@@ -68,6 +68,18 @@ have -> : E * (/ q / 2) = q / 2 by rewrite -root_sq; field; lra.
 have := Rmult_le_compat_l (q / 2) _ _ ltac:(lra) (unit_norm x t); lra.
 Qed.
 
+(** T2.2-V repaired: |v|_2 <= sqrt(n E) = n sqrt(s). *)
+Lemma value_norm i x t : block_constraints -> sqrt (\Sum_c (value i c x t * value i c x t)) <= INR n * sqrt (INR s).
+Proof.
+move=> ok; have [n_ge0 s_ge0] := (pos_INR n, pos_INR s).
+have -> : INR n * sqrt (INR s) = sqrt (INR n * INR (n * s)).
+  by rewrite mult_INR -Rmult_assoc sqrt_mult ?sqrt_square //; apply: Rmult_le_pos.
+apply: sqrt_le_1_alt; apply: sum_ord_le => c; have := @value_bounded i c x t ok.
+move=> le; rewrite -(sqrt_sqrt (INR (n * s))); last exact: pos_INR.
+rewrite -[X in X <= _]Rabs_pos_eq; last exact: Rle_0_sqr.
+by rewrite Rabs_mult; apply: Rmult_le_compat => //; exact: Rabs_pos.
+Qed.
+
 End Block.
 
 (** T2.2-V as published, |v| <= 1, is false already for one coordinate: one head of dimension 2, the unit vector

@@ -6,6 +6,7 @@ From Coquelicot Require Import Coquelicot.
 From Interval Require Import Tactic.
 From Headcount Require Import Sums Algebra Cells ReadoutCapacity Counting Softmax Gate Budget.
 From Headcount Require Import LogSumExp ReadoutError Composition Density OuterMap.
+From Headcount Require Selector.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -40,6 +41,29 @@ Goal ~ forall (N : (unit -> R) -> R) Q1 Q2 Q3 Q4 e V1 V2 V4,
 Proof.
   intros H. specialize (H _ 1 1 0 1 4 (fun _ => 1) (fun _ => -1) (fun _ => 0) abs_seminorm).
   unfold mix in H. rewrite !Rabs_R0, Rabs_R1, (Rabs_left (-1)), (Rabs_right _) in H by lra. lra.
+Qed.
+
+(** T2.2-31 with 7 in place of 6: refuted at sums of weights 101 and 100, values 1 and -1. *)
+Goal ~ forall (N : (unit -> R) -> R) Q1 Q2 Q3 T0 e V2 V3,
+  seminorm N -> 0 < Q1 -> 0 < Q2 -> 0 <= Q3 -> 1 <= T0 -> 0 <= e -> N V2 <= 1 -> N V3 <= 1 ->
+  / (1 + e / (12 * T0 ^ 2)) <= (Q1 + Q3) / (Q2 + Q3) <= 1 + e / (12 * T0 ^ 2) ->
+  N (fun i => Q3 * (Q2 - Q1) * (V3 i - V2 i) / ((Q1 + Q3) * (Q2 + Q3))) <= e / (7 * T0 ^ 2).
+Proof.
+  intros H. specialize (H _ 2 1 99 1 (12 / 100) (fun _ => -1) (fun _ => 1) abs_seminorm). cbv beta in H.
+  rewrite Rabs_R1, (Rabs_left (-1)) in H by lra. rewrite Rabs_left in H by lra. lra.
+Qed.
+
+(** T2.2-46 in the Euclidean norm without sqrt(E): refuted by one head of dimension 2 and W_O of ones. *)
+Goal ~ forall (w : bool -> bool -> R) (delta : bool -> R) e, 0 <= e -> (forall j c, Rabs (w j c) <= 1) ->
+  sqrt (sum [true; false] (fun c => delta c ^ 2)) <= e ->
+  sqrt (sum [true; false] (fun j => sum [true; false] (fun c => w j c * delta c) ^ 2)) <= sqrt 2 * e.
+Proof.
+  intros H. specialize (H (fun _ _ => 1) (fun _ => 1) (sqrt 2) (sqrt_pos 2)). cbn [sum] in H.
+  rewrite sqrt_sqrt in H by lra. assert (wrong : sqrt 8 <= 2).
+  - replace 8 with ((1 * 1 + (1 * 1 + 0)) ^ 2 + ((1 * 1 + (1 * 1 + 0)) ^ 2 + 0)) by ring.
+    apply H; [intros; rewrite Rabs_R1; lra |]. right. f_equal. ring.
+  - apply (Rmult_le_compat (sqrt 8) 2 (sqrt 8) 2) in wrong; try apply sqrt_pos; try exact wrong.
+    rewrite sqrt_sqrt in wrong; lra.
 Qed.
 
 (** T2.2-36 without T2.2-count3 (the other positions contain the maximal weight). *)
@@ -415,4 +439,20 @@ Proof.
     replace (1234 / 10000 / beta - - 0 / beta) with (1234 / 10000 / beta) by (field; lra).
     rewrite Rabs_right; lra.
   - unfold beta. field.
+Qed.
+
+(** N10: the smooth selector with 0.277 in place of 0.277859, refuted at q = 1, w = v = 0, x = -0.86; *)
+Goal ~ forall q w v x, 0 < q -> w <= v ->
+  Rabs (Selector.smooth_mean q w v (Rmax x w) (Rmin x v) - x) <= 277 / 1000 / sqrt q.
+Proof.
+  intros H. specialize (H 1 0 0 (- 86 / 100) ltac:(lra) ltac:(lra)). unfold Selector.smooth_mean in H.
+  rewrite Rmax_right, Rmin_left, sqrt_1 in H by lra. apply (Rle_not_lt _ _ H). interval.
+Qed.
+
+(** and without w <= v, refuted at w = 1, v = 0, x = 0. *)
+Goal ~ forall q w v x, 0 < q ->
+  Rabs (Selector.smooth_mean q w v (Rmax x w) (Rmin x v) - x) <= 277859 / 1000000 / sqrt q.
+Proof.
+  intros H. specialize (H 1 1 0 0 ltac:(lra)). unfold Selector.smooth_mean in H.
+  rewrite Rmax_right, Rmin_left, sqrt_1 in H by lra. apply (Rle_not_lt _ _ H). interval.
 Qed.

@@ -33,7 +33,7 @@ Qed.
 Goal let V (x : R) := fun _ : unit => x in
   Rabs (mix 1 (V 1) 16 (V 0) tt - mix 1 (V (-1)) 16 (V 0) tt) <= 1.
 Proof.
-  intros V. apply (case_2b_published (fun x => Rabs (x tt)) 1 1 0 16 1 (V 1) (V (-1)) (V 0)); try lra;
+  intros V. destruct (case_2b_published (fun x => Rabs (x tt)) 1 1 0 16 1 (V 1) (V (-1)) (V 0)); try lra;
     try exact abs_is_seminorm; apply Rabs_le; unfold V; lra.
 Qed.
 
