@@ -190,7 +190,8 @@ def restore(problem: PairProblem, pair: Array) -> Array:
         correction = _correction(jacobian, pair, difference)
         for damping in (1.0, 0.3, 0.1, 0.03):
             candidate = (pair + damping * correction).clip(0, 1)
-            if np.abs(whitening @ problem.merit_terms(candidate)[1]).sum() < (1 - 0.3 * damping) * residual:
+            found = np.abs(whitening @ problem.merit_terms(candidate)[1]).sum()
+            if found < (1 - 0.3 * damping) * residual:
                 break
         else:
             break
@@ -214,8 +215,10 @@ def _corrected(problem: PairProblem, here: Observation, candidate: Array, penalt
 
 
 def _correction(jacobian: Array, pair: Array, difference: Array) -> Array:
+    """The step that meets the linearised equations; those in which hardly anything moves are left alone."""
     room = np.minimum(pair, 1 - pair)
     weight = np.where(room < MARGIN, 0, room).reshape(-1)
-    equations = np.concatenate([jacobian[0], -jacobian[1]], axis=1) * weight
-    solution = np.linalg.lstsq(equations, -difference, rcond=RCOND)[0]
+    equations = np.concatenate([jacobian[0], -jacobian[1]], axis=1)
+    movable = np.where(np.linalg.norm(equations, axis=1) > 0.5, 1.0, 0.0)  # rows of whitened equations have length 1
+    solution = np.linalg.lstsq(movable[:, None] * equations * weight, -movable * difference, rcond=RCOND)[0]
     return np.asarray((solution * weight).reshape(pair.shape))
