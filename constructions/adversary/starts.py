@@ -7,10 +7,9 @@ from collections.abc import Callable
 import numpy as np
 
 from constructions.adversary.pairs import Array, feature_table, outer_map
-from constructions.task import RetrievalTask
+from constructions.task import Feature, RetrievalTask, everywhere
 
-POOL = 4096  # candidate tokens per coordinate draw
-MAX_CORNER_DIM = 8
+POOL = 4096  # candidate tokens
 
 
 class Starts:
@@ -24,14 +23,14 @@ class Starts:
         edge = generator.random(pool.shape) < 0.3
         pool[POOL // 2 :] = np.where(edge[POOL // 2 :], np.round(pool[POOL // 2 :]), pool[POOL // 2 :])
         self.pool = pool
-        everywhere = RetrievalTask(
+        on_pool = RetrievalTask(
             task.name,
             task.token_dim,
             POOL,
-            tuple(type(feature)(feature.expression, tuple(range(1, POOL + 1))) for feature in task.features),
+            tuple(Feature(feature.expression, everywhere(POOL)) for feature in task.features),
             task.outer,
         )
-        self.features = feature_table(everywhere, pool[None])[0][0]  # (D, POOL)
+        self.features = feature_table(on_pool, pool[None])[0][0]  # (D, POOL)
         self.signs = np.sign(outer_map(task, np.median(self.features, axis=1)[None])[1][0])
         self.signs[self.signs == 0] = 1
 
