@@ -179,8 +179,8 @@ def _context(
         "sweep": {
             "figure": figures.sweep_figure(rows),
             "caption": f"Blocks of {HEAD_DIM} dimensions per head, T = {SEQ_LEN}, {len(SEEDS)} seeds. The best trained "
-            "block of each head count was searched: the circle is proved (no read-out behind that block does better in the "
-            "worst case), the square is the worst error found by attacking the trained model.",
+            "block of each head count was searched. The circle is proved: no read-out behind that block does better "
+            "in the worst case. The square is the worst error found by attacking the trained model.",
             "rows": rows,
         },
         "ledger": report.ledger_context(ledger),

@@ -21,7 +21,7 @@ STANDING = ("sharpened", "repaired", "published")
 
 def write(folder: Path, outcome: Audit) -> Path:
     """Write index, one page for each claim, errata, more and graph into ``folder``; returns the index."""
-    claims = [claim_to_json(claim, outcome) for claim in outcome.claims]
+    claims = claims_json(outcome)
     folder.mkdir(parents=True, exist_ok=True)
     ledger = report.ledger_context(outcome)
     rows = [{**row, "page": page_of(row["id"])} for row in ledger["claims"]]
@@ -49,6 +49,11 @@ def write(folder: Path, outcome: Audit) -> Path:
     graph = _graph(outcome.claims, {data["id"]: data for data in claims})
     report.save(folder / "graph.html", "graph.html.j2", title="What rests on what", lead="", graph=graph)
     return folder / "index.html"
+
+
+def claims_json(outcome: Audit) -> list[dict[str, Any]]:
+    """Every claim as plain data, in the order of the ledger."""
+    return [claim_to_json(claim, outcome) for claim in outcome.claims]
 
 
 def page_of(claim_id: str) -> str:
