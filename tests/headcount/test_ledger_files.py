@@ -9,6 +9,7 @@ import pytest
 
 from checks.audit import Audit
 from checks.certificates import writer
+from checks.formal import kernel
 from checks.verify import verify_file
 from headcount import ledger_pages, summary
 from headcount.auditing import certificates, perform
@@ -55,6 +56,14 @@ def test_undecided_statements_say_why(outcome: Audit) -> None:
             assert status.verdict.remedy
 
 
+def coq_has_been_asked() -> bool:
+    try:
+        return bool(kernel.version()) and not kernel.stale(kernel.folder())
+    except kernel.NotChecked:
+        return False
+
+
+@pytest.mark.skipif(not coq_has_been_asked(), reason="Coq is absent or formal/ is not compiled: make formal")
 def test_most_statements_are_decided_by_more_than_prose(outcome: Audit) -> None:
     """Catches evidence that quietly fell back to arguments."""
     means = [data["statements"]["published"]["means"] for data in ledger_pages.claims_json(outcome)]
