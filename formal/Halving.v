@@ -148,29 +148,36 @@ Qed.
 Lemma halved_small (phis : seq form) k : all short (halved phis k).
 Proof. by elim/pair_ind: phis k => [|phi|phi psi phis IH] k //=. Qed.
 
-Lemma weights_halving k (phis : seq form) : all short phis ->
-  (weights (halving k phis) <= 6 * (2 * size phis + k) + 3)%N.
+Lemma weights_halving n (phis : seq form) : size phis = n.+1 -> all short phis ->
+  (weights (halving (up_log 2 n.+1) phis) <= 18 * n + 3)%N.
 Proof.
-elim: k phis => [|k IH] phis small.
-  by rewrite /weights /= add0n (leq_trans _ (leq_addl _ _)) //; case: phis small => [|phi phis /andP[]].
-have := IH _ (halved_small phis 0); rewrite /weights /= size_halved => le_IH.
-have le_layer := layer_weights_halving small; have := odd_double_half (size phis).
-by rewrite uphalf_half -addnn in le_IH *; case: (odd _) in le_IH * => /= halves; rewrite /= in le_IH; ssrlia.
+elim/ltn_ind: n phis => -[|n] IH phis size_phis small.
+  by rewrite up_log1 /weights /= add0n; case: phis size_phis small => [|phi phis] //= _ /andP[].
+have := odd_double_half n.+1; rewrite up_log2S //.
+have half_lt : (n.+1./2 < n.+1)%N by rewrite -divn2 ltn_Pdiv.
+have size_half : size (halved phis 0) = n.+1./2.+1 by rewrite size_halved size_phis.
+move: (n.+1./2) half_lt size_half => h half_lt size_half; have le_layer := layer_weights_halving small.
+have := IH h half_lt _ size_half (halved_small phis 0); rewrite /weights /= => le_IH; rewrite size_phis in le_layer.
+by rewrite -addnn; case: (odd _) => /= halves; ssrlia.
 Qed.
 
 Lemma depth_halving k phis : depth (halving k phis) = k.+1.
 Proof. by rewrite /depth; elim: k phis => //= k IH phis; rewrite IH. Qed.
 
-(** Weights in [-1, 1]. *)
-Definition unit_form (phi : form) : bool := all (fun e => Rle_dec (Rabs e.1) 1 : bool) phi.
+(** All weights 1 or -1. *)
+Definition sign (r : R) : bool := Req_EM_T r 1 || Req_EM_T r (-1).
+Definition unit_form (phi : form) : bool := all (fun e => sign e.1) phi.
 Definition unit_weights (N : network) : bool := all (all unit_form) (hidden N) && unit_form (out N).
+
+Lemma signP r : reflect (r = 1 \/ r = -1) (sign r).
+Proof. by rewrite /sign; case: Req_EM_T => ?; case: Req_EM_T => ? /=; constructor; lra. Qed.
 
 Lemma unit_weights_halving k phis : all unit_form phis -> unit_weights (halving k phis).
 Proof.
-have one : Rle_dec (Rabs 1) 1 : bool by case: Rle_dec => // -[]; apply: Rabs_le; lra.
-have minus_one : Rle_dec (Rabs (-1)) 1 : bool by case: Rle_dec => // -[]; apply: Rabs_le; lra.
+have one : sign 1 by apply/signP; left.
+have minus_one : sign (-1) by apply/signP; right.
 have opp phi : unit_form phi -> unit_form (opp_form phi).
-  by rewrite /unit_form all_map; apply: sub_all => e /=; rewrite Rabs_Ropp.
+  by rewrite /unit_form all_map; apply: sub_all => e /signP /= e_sign; apply/signP; lra.
 have new qs j : all unit_form (halved qs j).
   by elim/pair_ind: qs j => [|phi|phi psi qs IH] j //=; rewrite ?one ?minus_one ?IH.
 elim: k phis => [|k IH] phis small.
@@ -182,21 +189,21 @@ move=> phi psi phis' IH' /and3P[phi_unit psi_unit phis_unit].
 by rewrite psi_unit opp // IH' // /unit_form all_cat -!/(unit_form _) phi_unit opp.
 Qed.
 
-(** N12 (exact maximum). For every T >= 1 there is a ReLU network of depth ceil(log2 T) + 1, with at most 21 T weights,
-    all of magnitude at most 1, that computes the maximum of T real numbers exactly. *)
+(** N12 (exact maximum). For every T >= 1 there is a ReLU network of depth ceil(log2 T) + 1, with at most 18 T - 15
+    weights, all of them 1 or -1, that computes the maximum of T real numbers exactly. *)
 Theorem N12_exact_max (T : nat) : (0 < T)%N ->
-  [/\ depth (exact_max_network T) = (up_log 2 T).+1, (weights (exact_max_network T) <= 21 * T)%N,
+  [/\ depth (exact_max_network T) = (up_log 2 T).+1, (weights (exact_max_network T) <= 18 * T - 15)%N,
       unit_weights (exact_max_network T) &
       forall x : seq R, size x = T -> value (exact_max_network T) x = maximum x].
 Proof.
 move=> T_gt0; rewrite /exact_max_network; set phis := map _ _.
 have size_phis : size phis = T by rewrite size_map size_iota.
 split; first exact: depth_halving.
-- apply: leq_trans (weights_halving _ _) _; first by rewrite /phis all_map; apply/allP.
-  have small : (up_log 2 T <= T)%N by apply: up_log_min => //; rewrite ltnW // ltn_expl.
-  by rewrite size_phis; ssrlia.
+- case: T T_gt0 @phis size_phis => // n _ phis size_phis.
+  apply: leq_trans (weights_halving size_phis _) _; first by rewrite /phis all_map; apply/allP.
+  by ssrlia.
 - apply: unit_weights_halving; rewrite /phis all_map.
-  by apply/allP => t _; rewrite /unit_form /= andbT; case: Rle_dec => // -[]; apply: Rabs_le; lra.
+  by apply/allP => t _; rewrite /unit_form /= andbT; apply/signP; left.
 - move=> x size_x; rewrite value_halving ?size_phis ?T_gt0 ?up_logP //; congr maximum.
   rewrite /phis -map_comp -[RHS](mkseq_nth 0) size_x; apply: eq_map => t /=.
   by rewrite /apply big_cons big_nil /=; ring.

@@ -34,11 +34,12 @@ Proof. by case: b => //; rewrite /nonzero; case: Req_EM_T. Qed.
 Section Parameters.
 Variables (I J K : finType) (N : three_layer I J K).
 
-(** At most so many parameters, if the matrices have at most p and q entries that are not zero. *)
-Lemma parameters_le p q :
-  (#|[set e : J * I | nonzero (W1 N e.1 e.2)]| <= p)%N -> (#|[set e : K * J | nonzero (W2 N e.1 e.2)]| <= q)%N ->
-  (parameters N <= p + #|J| + q + #|K| + #|K| + 1)%N.
-Proof. by move=> le_p le_q; rewrite !leq_add ?max_card ?leq_b1. Qed.
+(** At most so many parameters, if the matrices have at most p and q entries that are not zero, the hidden biases b, c. *)
+Lemma parameters_le p b q c :
+  (#|[set e : J * I | nonzero (W1 N e.1 e.2)]| <= p)%N -> (#|[set j | nonzero (b1 N j)]| <= b)%N ->
+  (#|[set e : K * J | nonzero (W2 N e.1 e.2)]| <= q)%N -> (#|[set k | nonzero (b2 N k)]| <= c)%N ->
+  (parameters N <= p + b + q + c + #|K| + nonzero (b3 N))%N.
+Proof. by move=> le_p le_b le_q le_c; rewrite !leq_add ?max_card. Qed.
 
 (** The network x |-> 1 - N(1 - x). *)
 Definition complement : three_layer I J K :=
@@ -120,6 +121,19 @@ rewrite (leq_trans _ (leq_imset_card (fun q : bool * ('I_T * 'I_n) => ((q.2.2, q
 apply/subsetP => -[[j b] [t i]]; rewrite inE => /nonzero0/eqP /= <-; apply/imsetP; by exists (b, (t, i)).
 Qed.
 
+(** The biases have T (n - 1) and n entries that are not zero. *)
+Lemma max_network_biases shift :
+  (#|[set j | nonzero (b1 (max_network shift) j)]| <= T * n.-1)%N /\
+  (#|[set k | nonzero (b2 (max_network shift) k)]| <= n)%N.
+Proof.
+split.
+  have -> : (T * n.-1)%N = #|setX [set: 'I_T] [set~ Ordinal n_gt0]| by rewrite cardsX cardsT cardsC1 !card_ord.
+  apply/subset_leq_card/subsetP => -[t i]; rewrite !inE /=; apply: contraTneq => ->.
+  by rewrite /nonzero /= /Rdiv Rmult_0_l Ropp_0; case: Req_EM_T.
+have card_n : #|setX [set: 'I_n] [set true]| = n by rewrite cardsX cards1 muln1 cardsT card_ord.
+by rewrite -[X in (_ <= X)%N]card_n; apply/subset_leq_card/subsetP => -[j b]; rewrite !inE /= => /nonzero0 ->.
+Qed.
+
 Section Error.
 Variable x : 'I_T -> R.
 Hypotheses (T_gt0 : (0 < T)%N) (x01 : forall t, 0 <= x t <= 1).
@@ -181,63 +195,80 @@ Section ForEps.
 Variables (T : nat) (eps : R).
 Hypotheses (T_gt0 : (0 < T)%N) (eps01 : 0 < eps <= 1).
 
-(* n = ceil(1/eps) levels, and what they cost. *)
-Local Lemma levels : exists n : nat,
-  [/\ 1 / eps <= INR n < 1 / eps + 1, (0 < n)%N, / INR n <= eps & INR (9 * T * n) <= 18 * INR T / eps].
+(* n = ceil(1/eps) levels. *)
+Local Lemma levels : exists n : nat, [/\ 1 / eps <= INR n < 1 / eps + 1, (0 < n)%N & / INR n <= eps].
 Proof.
 have inv_ge1 : 1 <= 1 / eps by apply: (Rmult_le_reg_r eps); [lra | field_simplify; lra].
 have [n [n_lo n_hi]] := @ceiling (1 / eps) ltac:(lra).
-have n_pos : 0 < INR n by lra.
-exists n; split=> //; first by apply/ltP; apply: INR_lt.
-  rewrite -[eps]Rinv_inv; apply: Rinv_le_contravar; first by apply: Rinv_0_lt_compat; lra.
-  by rewrite -[X in X <= _]Rmult_1_l.
-rewrite -!multE !mult_INR (_ : INR 9 = 9); last by rewrite /=; ring.
-have T_ge0 := pos_INR T; rewrite (_ : 18 * INR T / eps = 9 * INR T * (1 / eps + 1 / eps)); last by field; lra.
-by apply: Rmult_le_compat_l; lra.
+exists n; split=> //; first by apply/ltP; apply: INR_lt; rewrite /=; lra.
+rewrite -[eps]Rinv_inv; apply: Rinv_le_contravar; first by apply: Rinv_0_lt_compat; lra.
+by rewrite -[X in X <= _]Rmult_1_l.
 Qed.
 
-Local Lemma size_bound n (J K : finType) (N : three_layer [finType of 'I_T] J K) p q :
-  #|J| = (T * n)%N -> #|K| = (2 * n)%N -> (parameters N <= p + #|J| + q + #|K| + #|K| + 1)%N ->
-  (p <= T * n)%N -> (q <= 2 * (T * n))%N -> (0 < n)%N -> (#|K| <= 2 * T * n)%N /\ (parameters N <= 9 * T * n)%N.
+(* What they cost: (4 T + 3) n + c - d T parameters, d T more than c - 1. *)
+Local Lemma cost n P c d : INR n < 1 / eps + 1 -> (P + d * T <= (4 * T + 3) * n + c)%N -> (c + 6 <= (6 + d) * T)%N ->
+  INR P <= 14 * INR T / eps.
 Proof.
-move=> -> -> le le_p le_q n_gt0; have nT : (n <= T * n)%N by rewrite leq_pmull.
-split; first by rewrite -mulnA leq_mul2l nT.
-apply: (leq_trans le); move/leP: le_p => le_p; move/leP: le_q => le_q; move/leP: nT => nT; move/ltP: n_gt0 => n_gt0.
-by apply/leP; move: le_p le_q nT; rewrite -!multE -!plusE; lia.
+move=> n_hi /leP/le_INR le_P /leP/le_INR small; have T_ge1 : 1 <= INR T by apply: (le_INR 1); apply/ltP.
+have inv_ge1 : 1 <= 1 / eps by apply: (Rmult_le_reg_r eps); [lra | field_simplify; lra].
+have numbers : [/\ INR 3 = 3, INR 4 = 4 & INR 6 = 6] by split; rewrite /=; ring.
+have [three four six] := numbers; move: le_P small; rewrite -!plusE -!multE !(plus_INR, mult_INR) three four six.
+move=> le_P small; rewrite (_ : 14 * INR T / eps = 14 * INR T * (1 / eps)); last by field; lra.
+have : (4 * INR T + 3) * INR n <= (4 * INR T + 3) * (1 / eps + 1) by apply: Rmult_le_compat_l; lra.
+have : (INR T * 10 - 3) * 1 <= (INR T * 10 - 3) * (1 / eps) by apply: Rmult_le_compat_l; lra.
+by lra.
 Qed.
 
-(** L9. For eps in (0,1] and n = ceil(1/eps) a three-layer ReLU network with hidden widths at most 2 T n and at most
-    18 T/eps parameters computes the maximum of T numbers in [0,1] within eps. *)
+(** L9. For eps in (0,1] and n = ceil(1/eps) the three-layer ReLU network fhat with hidden widths T n and 2 n and at most
+    14 T/eps parameters computes the maximum of T numbers in [0,1] within 1/n <= eps. *)
 Theorem L9 : exists n : nat, 1 / eps <= INR n < 1 / eps + 1 /\
-  exists (J K : finType) (N : three_layer [finType of 'I_T] J K),
-    [/\ (#|J| <= 2 * T * n)%N, (#|K| <= 2 * T * n)%N, INR (parameters N) <= 18 * INR T / eps &
-     forall x : 'I_T -> R, (forall t, 0 <= x t <= 1) -> Rabs (output N x - maximum [seq x t | t <- enum 'I_T]) <= eps].
+  let N := max_network T n 0 in
+    [/\ #|[finType of 'I_T * 'I_n]| = (T * n)%N /\ (T * n <= 2 * T * n)%N,
+     #|[finType of 'I_n * bool]| = (2 * n)%N /\ (2 * n <= 2 * T * n)%N, INR (parameters N) <= 14 * INR T / eps,
+     / INR n <= eps & forall x : 'I_T -> R, output N x = fhat n x /\
+     ((forall t, 0 <= x t <= 1) -> Rabs (output N x - maximum [seq x t | t <- enum 'I_T]) <= / INR n)].
 Proof.
-have [n [n_ceil n_gt0 n_eps cost]] := levels; exists n; split=> //.
-have [cardJ cardK] := max_network_widths T n; have [sparse1 sparse2] := max_network_sparse T n 0.
-have [K_le par_le] := size_bound cardJ cardK (parameters_le (leqnn _) (leqnn _)) sparse1 sparse2 n_gt0.
-exists [finType of 'I_T * 'I_n], [finType of 'I_n * bool], (max_network T n 0); split=> //.
-- by rewrite cardJ -mulnA leq_pmull.
-- by apply: Rle_trans cost; apply: le_INR; apply/leP.
-- move=> x x01; have := L9_overshoot n_gt0 T_gt0 x01; rewrite output_max_network => bounds.
-  by apply: Rabs_le; lra.
+have [n [n_ceil n_gt0 n_eps]] := levels; exists n; split=> // N; have [cardJ cardK] := max_network_widths T n.
+have [sparse1 sparse2] := max_network_sparse T n 0; have [bias1 bias2] := max_network_biases T n_gt0 0.
+split=> //.
+- by split; rewrite // -mulnA leq_pmull.
+- by split; rewrite // -mulnA leq_mul2l leq_pmull.
+- apply: (@cost n _ 0 1); [lra | | by move: T_gt0; ssrlia].
+  have b3_0 : nonzero (b3 N) = 0%N :> nat by rewrite /nonzero /=; case: Req_EM_T.
+  have : (parameters N <= T * n + T * n.-1 + 2 * (T * n) + n + 2 * n + 0)%N.
+    by apply: leq_trans (parameters_le sparse1 bias1 sparse2 bias2) _; rewrite -/N b3_0 cardK.
+  have steps : (T * n.-1 + T = T * n)%N by rewrite -[in RHS](prednK n_gt0) mulnS addnC.
+  by rewrite mulnDl -mulnA; move: (T * n)%N (T * n.-1)%N steps => *; ssrlia.
+- move=> x; rewrite output_max_network Rplus_0_r; split=> // x01.
+  by apply: Rabs_le; have := L9_overshoot n_gt0 T_gt0 x01; lra.
 Qed.
 
 (** L9, the same for the minimum. *)
 Theorem L9_min : exists n : nat, 1 / eps <= INR n < 1 / eps + 1 /\
-  exists (J K : finType) (N : three_layer [finType of 'I_T] J K),
-    [/\ (#|J| <= 2 * T * n)%N, (#|K| <= 2 * T * n)%N, INR (parameters N) <= 18 * INR T / eps &
-     forall x : 'I_T -> R, (forall t, 0 <= x t <= 1) -> Rabs (output N x - minimum [seq x t | t <- enum 'I_T]) <= eps].
+  exists N : three_layer [finType of 'I_T] [finType of 'I_T * 'I_n] [finType of 'I_n * bool],
+    [/\ #|[finType of 'I_T * 'I_n]| = (T * n)%N /\ (T * n <= 2 * T * n)%N,
+     #|[finType of 'I_n * bool]| = (2 * n)%N /\ (2 * n <= 2 * T * n)%N, INR (parameters N) <= 14 * INR T / eps,
+     / INR n <= eps & forall x : 'I_T -> R, (forall t, 0 <= x t <= 1) ->
+     Rabs (output N x - minimum [seq x t | t <- enum 'I_T]) <= / INR n].
 Proof.
-have [n [n_ceil n_gt0 n_eps cost]] := levels; exists n; split=> //.
-have [cardJ cardK] := max_network_widths T n; have [sparse1 sparse2] := max_network_sparse T n 0.
+have [T1 | T_gt1] := leqP T 1.
+  have [n [n_ceil [widths1 widths2 small n_eps close]]] := L9; exists n; split=> //.
+  exists (max_network T n 0); split=> // x x01; have [_ /(_ x01)] := close x.
+  have t0_in : Ordinal T_gt0 \in enum 'I_T by rewrite mem_enum.
+  have [[t _ ->] _] := minimum_spec x t0_in; have [[u _ ->] _] := maximum_spec x t0_in.
+  by have -> : u = t by apply: val_inj => /=; move: (ltn_ord t) (ltn_ord u) T1; ssrlia.
+have [n [n_ceil n_gt0 n_eps]] := levels; exists n; split=> //; have [cardJ cardK] := max_network_widths T n.
+have [sparse1 sparse2] := max_network_sparse T n 0; have [_ bias2] := max_network_biases T n_gt0 0.
 pose N := complement (max_network T n 0).
 have sparse1' : (#|[set e : _ * _ | nonzero (W1 N e.1 e.2)]| <= T * n)%N.
   by apply: leq_trans sparse1; apply: subset_leq_card; apply/subsetP => e; rewrite !inE nonzero_opp.
-have [K_le par_le] := size_bound cardJ cardK (parameters_le (leqnn _) (leqnn _)) sparse1' sparse2 n_gt0.
-exists [finType of 'I_T * 'I_n], [finType of 'I_n * bool], N; split=> //.
-- by rewrite cardJ -mulnA leq_pmull.
-- by apply: Rle_trans cost; apply: le_INR; apply/leP.
+exists N; split=> //.
+- by split; rewrite // -mulnA leq_pmull.
+- by split; rewrite // -mulnA leq_mul2l leq_pmull.
+- apply: (@cost n _ 1 0); [lra | | by ssrlia].
+  have : (parameters N <= T * n + T * n + 2 * (T * n) + n + 2 * n + nonzero (b3 N))%N.
+    by apply: leq_trans (parameters_le sparse1' (max_card _) sparse2 bias2) _; rewrite cardJ cardK.
+  by have := leq_b1 (nonzero (b3 N)); rewrite mulnDl -mulnA; move: (T * n)%N (nat_of_bool _) => *; ssrlia.
 - move=> x x01; pose y t := 1 - x t; have y01 t : 0 <= y t <= 1 by have := x01 t; rewrite /y; lra.
   have -> : output N x = 1 - fhat n y by rewrite output_complement output_max_network Rplus_0_r.
   have min_max : maximum [seq y t | t <- enum 'I_T] = 1 - minimum [seq x t | t <- enum 'I_T].
