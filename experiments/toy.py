@@ -16,7 +16,7 @@ from experiments.store import Store
 from experiments.synthetic import TokenSampler, corner_tokens, toy, uniform_tokens
 from theory.errors import InvalidInput
 
-TOY_RECIPE = Recipe(epochs=24, batch_size=64, learning_rate=1e-2, beta2=0.99, evaluate_every=2)
+TOY_RECIPE = Recipe(epochs=60, batch_size=64, learning_rate=5e-3, beta2=0.99, evaluate_every=4)
 SAMPLERS: Mapping[str, TokenSampler] = {"uniform": uniform_tokens, "corners": corner_tokens}
 """How training tokens are drawn: i.i.d. as in E1, or so that errors in the sup norm show."""
 TRAINING_SEQUENCES, VALIDATION_SEQUENCES, DATA_SEED = 8000, 2000, 0

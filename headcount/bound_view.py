@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from rich import box
 from rich.table import Table
 
 from headcount import console
@@ -24,7 +23,7 @@ def render(data: dict[str, Any]) -> None:
     view.add_column("what")
     view.add_column("value", justify="right", overflow="fold")
     view.add_column("claim")
-    regime, eps = data["regime"], console.scientific(data["eps"])
+    regime, eps = data["regime"], data["eps_decimal"]
     for section in (_exponents(data), _counts(data, eps), _depths(data), _enough(data, eps)):
         for name, value, claim in section:
             view.add_row(name, value, claim)

@@ -143,8 +143,9 @@ def table(question: Question) -> dict[str, Any]:
         "heads": question.heads,
         "head_dim": question.head_dim,
         "support": question.support or -(-question.seq_len // 4),
-        "eps": question.eps,
-        "rho": question.rho,
+        "eps": _exact(question.eps) or console.scientific(question.eps),
+        "eps_decimal": console.scientific(question.eps),
+        "rho": _exact(question.rho) or console.scientific(question.rho),
         "regime": _regime(question, situation, paper, reaches["1"]),
         "k_published": _exponent(published),
         "k_sharpened": _exponent(sharpened),
@@ -175,7 +176,7 @@ def paper_figures(question: Question) -> dict[str, Any]:
     return {
         "eps": console.scientific(eps, 3),
         "log10_eps": round(log10(eps), 2),
-        "exact": str(eps) if eps.denominator.bit_length() <= EXACT_BITS else None,
+        "exact": _exact(eps),
         "parameters_log10_there": round(float(gives * LOG10_2), 2),
         "parameters_log10_at_eps": here and round(float(here.parameters_log2_lower * LOG10_2), 2),
     }
@@ -243,7 +244,9 @@ def _n4(bound: bounds.N4Bound | None) -> dict[str, Any]:
     if bound is None:
         return {"parameters_lower": "0", "log10_estimate": None, "tau": None, "grid_points": None, "parts": None}
     return {
-        "parameters_lower": console.scientific(bound.value_lower, 6),
+        "parameters_lower": console.scientific(bound.value_lower, 6)
+        if bound.parts.bit_length() <= console.EXACT_DIGITS_BITS
+        else power_of_ten(Fraction(bound.log10_estimate)),
         "log10_estimate": None if math.isinf(bound.log10_estimate) else round(bound.log10_estimate, 4),
         "tau": bound.tau,
         "grid_points": console.scientific(Fraction(bound.grid), 6),
@@ -288,6 +291,11 @@ def log10(value: Fraction) -> float:
 def power_of_ten(exponent: Fraction) -> str:
     """10^exponent for reading, whatever the size of the exponent."""
     return f"{10 ** float(exponent):.4g}" if exponent < 6 else f"10^{console.scientific(exponent, 4)}"
+
+
+def _exact(value: Fraction) -> str | None:
+    short = max(value.numerator.bit_length(), value.denominator.bit_length()) <= EXACT_BITS
+    return str(value) if short else None
 
 
 def _float(value: Fraction) -> float | None:

@@ -25,7 +25,7 @@ from headcount.pairing import ProvedPair, describe, find
 from headcount.training import TrainedBlock, trained_blocks
 from theory.ledger import Form, Proved, Undecided
 
-SEQ_LEN, HEAD_DIM, HEADS, SEEDS = 32, 8, (1, 2, 3), (0, 1, 2, 3)
+SEQ_LEN, HEAD_DIM, HEADS, SEEDS = 32, 8, (1, 2, 3), (0, 1, 2)
 BUILD_SEQ_LEN, EPS = 16, Fraction(1, 20)
 CONFIRMED_AT = (2, 3)
 PAIR_BUDGET, ATTACK_BUDGET = 15.0, 3.0

@@ -11,7 +11,7 @@ from headcount.bounds import LOG10_2, log10
 from theory import paper_count
 from theory import too_few_heads as bounds
 from theory.finite_eps import sharpened_needs_seq_len_above
-from theory.rational_bounds import positive
+from theory.rational_bounds import count, positive
 
 NOTE = (
     "Heads, dimensions and context lengths are inputs, from the models' publications. The theorem is about one layer\n"
@@ -51,6 +51,8 @@ MODELS = (
 def table(targets: int | None, rho: Fraction) -> dict[str, Any]:
     """One row per model as plain data; D = s + 1, the least that T2.2 speaks about, unless ``targets`` is given."""
     positive("rho", rho)
+    if targets is not None:
+        count("targets", targets)
     return {"note": NOTE, "rho": rho, "models": [row(model, targets or model.heads + 1, rho) for model in MODELS]}
 
 
