@@ -22,6 +22,9 @@ from theory.rational_bounds import count, positive
 MILESTONES = (1, 1_000, 1_000_000)
 LAYERS = (2, 3, 4, 5, 6)
 LARGEST_SIZE = 10**7
+LONGEST_BOUND = 10**8
+"""Digits of N4's bound beyond which it is not computed."""
+
 EXACT_BITS = 2_000
 """Longer numerators and denominators are not printed digit by digit."""
 
@@ -55,6 +58,10 @@ class Question:
                 raise InvalidInput.about(name, getattr(self, name), f"at most {LARGEST_SIZE}", "a smaller size")
         positive("eps", self.eps)
         positive("rho", self.rho)
+        digits = self.seq_len * max(0.0, -log10(self.eps)) / ((self.head_dim + 1) * self.heads)
+        if digits > LONGEST_BOUND:
+            condition = f"T log10(1/eps)/((n+1)s) <= {LONGEST_BOUND}: the bound itself has as many digits"
+            raise InvalidInput.about("eps", console.scientific(self.eps), condition, "a larger eps")
         if self.support is not None and count("support", self.support) > self.seq_len:
             raise InvalidInput.about("support", self.support, f"|S_i| <= T = {self.seq_len}", "the size of a subset")
 

@@ -78,6 +78,11 @@ def fixed_eps_readout(eps: Fraction, seq_len: int, num_targets: int, centred: bo
     return FixedEpsReadout(beta, intervals, num_targets * (factor * exp_upper(beta) + intervals))
 
 
+def fixed_eps_beta(eps: Fraction, seq_len: int, num_targets: int, centred: bool = False) -> Fraction:
+    """The scale of ``fixed_eps_readout``, cheap for every eps (claim N7). Raises InvalidInput."""
+    return _fixed_eps_design(eps, seq_len, num_targets, centred)[0]
+
+
 def fixed_eps_neurons_log2_upper(eps: Fraction, seq_len: int, num_targets: int, centred: bool = False) -> Fraction:
     """Rational upper bound on log2 of ``fixed_eps_readout``'s number of neurons, cheap for every eps (no e^beta).
 

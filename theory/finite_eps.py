@@ -6,7 +6,7 @@ import math
 from enum import StrEnum
 from fractions import Fraction
 
-from theory.rational_bounds import count, root_below
+from theory.rational_bounds import count, root_below, sqrt_lower
 from theory.too_few_heads import N4Bound, exponent_sharpened, parameters_lower
 
 LEADING_BITS = 1024
@@ -69,9 +69,11 @@ def n4_at_depth(bound: N4Bound, layers: int) -> int:
     # Lipschitz constant for the sup norm, exceeds B. M^f >= needed > g^f gives M >= g + 1; needed may be rounded down.
     half = count("layers", layers, 2) // 2
     inputs = bound.head_dim * bound.num_heads if layers % 2 else 1
-    needed = math.ceil(bound.value_lower * half**half / inputs)
-    surplus = max(0, needed.bit_length() - LEADING_BITS)
-    return root_below(needed >> surplus, surplus, half) + 1 if needed else 0
+    per_part = sqrt_lower(bound.unit_squared) * half**half / inputs
+    smallness = max(0, per_part.denominator.bit_length() - per_part.numerator.bit_length())
+    surplus = max(0, bound.parts.bit_length() - LEADING_BITS - smallness)
+    needed = math.ceil((bound.parts >> surplus) * per_part) - (1 if surplus else 0)
+    return root_below(needed, surplus, half) + 1 if needed else 0
 
 
 def sharpened_needs_seq_len_above(head_dim: int, num_heads: int, num_targets: int) -> int:

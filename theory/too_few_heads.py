@@ -156,8 +156,13 @@ class N4Bound:
         """The decimal logarithm of the bound for display, -inf where the bound is 0; a float, not a bound."""
         if self.parts == 0:
             return -math.inf
-        unit = self.unit_squared
-        return math.log10(self.parts) + (math.log10(unit.numerator) - math.log10(unit.denominator)) / 2
+        size = 3 * (self.head_dim * self.num_heads) ** 1.5 * self.tau
+        return (
+            math.log10(self.parts)
+            + math.log10(self.eps.numerator)
+            - math.log10(self.eps.denominator)
+            - math.log10(size)
+        )
 
     def at_least(self, parameters: int) -> bool:
         """Whether the bound reaches ``parameters`` = m; then M > m for every eps-accurate model. Exact."""

@@ -124,7 +124,7 @@ USAGE = {
     "not a number": ["bound", "--seq-len", "x", "--targets", "2", "--heads", "1", "--head-dim", "1", "--eps", "0.1"],
     "eps zero": ["bound", "--seq-len", "64", "--targets", "2", "--heads", "1", "--head-dim", "1", "--eps", "0"],
     "eps nan": ["bound", "--seq-len", "64", "--targets", "2", "--heads", "1", "--head-dim", "1", "--eps", "nan"],
-    "enough heads": ["bound", "--seq-len", "64", "--targets", "2", "--heads", "2", "--head-dim", "1", "--eps", "0.1"],
+    "no heads": ["bound", "--seq-len", "64", "--targets", "2", "--heads", "0", "--head-dim", "1", "--eps", "0.1"],
     "unknown task": ["build", "specialists", "--task", "soup", "--seq-len", "8", "--eps", "0.1"],
     "unknown form": ["build", "specialists", "--task", "toy", "--seq-len", "8", "--eps", "0.1", "--form", "best"],
     "unknown kind": ["build", "palace", "--task", "toy", "--seq-len", "8", "--eps", "0.1"],

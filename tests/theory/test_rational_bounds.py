@@ -57,6 +57,17 @@ def test_binomial_is_exact_when_small_and_a_lower_bound_when_large() -> None:
     assert (true - (mantissa << exponent)) * 2**1000 < 9000 * true
 
 
+@pytest.mark.parametrize("bits", [60, 100, 1000, 1024, 1025, 1100, 5000])
+@pytest.mark.parametrize("choose", [1, 15, 16, 17, 100])
+def test_binomial_of_long_numbers(bits: int, choose: int) -> None:
+    """Catches a batch that ends at the wrong factor, and leading bits of a factor that are rounded up or too few."""
+    top = (1 << bits) - 1
+    mantissa, exponent = rb.binomial_lower(top, choose)
+    true = math.comb(top, choose)
+    assert mantissa << exponent <= true
+    assert (true - (mantissa << exponent)) * 2**1000 < choose * true
+
+
 def test_root_below_is_the_largest_integer_strictly_below() -> None:
     """Catches floor for ceil-minus-one (perfect powers) and a scaled root above the true one."""
     for order in (1, 2, 3, 7):
