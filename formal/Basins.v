@@ -120,7 +120,8 @@ End Segment.
 
 Section TwoPoint.
 Variables (D : nat) (F : {ffun 'I_D -> R} -> R) (dF : 'I_D -> {ffun 'I_D -> R} -> R) (z : {ffun 'I_D -> R}) (i : 'I_D).
-Hypotheses (F_C1 : gradient_on_cube F dF) (z_cube : in_cube z) (z_lt1 : z i < 1) (slope : dF i z <> 0).
+Variable L : R.
+Hypotheses (F_C1 : gradient_on_cube F dF) (z_cube : in_cube z) (z_lt1 : z i < 1) (L_slope : L < Rabs (dF i z)).
 
 Lemma shift_in_cube h : 0 <= h <= 1 - z i -> in_cube (shift z i h).
 Proof. by move=> h_range j; rewrite ffunE; case: eqP => [->|_]; [have := z_cube i; lra | exact: z_cube]. Qed.
@@ -128,18 +129,18 @@ Proof. by move=> h_range j; rewrite ffunE; case: eqP => [->|_]; [have := z_cube 
 Lemma shift_shift h h' : shift (shift z i h) i h' = shift z i (h + h').
 Proof. by apply/ffunP => j; rewrite !ffunE; case: eqP => _ //; ring. Qed.
 
-(** L6, two points: |F(z + h e_i) - F(z + h' e_i)| >= (|d_i F(z)|/2) |h - h'| for 0 < h, h' < r, r small. *)
-Lemma two_point : exists2 r, 0 < r <= 1 - z i & forall h h', 0 < h < r -> 0 < h' < r ->
-  Rabs (dF i z) / 2 * Rabs (h - h') <= Rabs (F (shift z i h) - F (shift z i h')).
+(** L6, two points: |F(z + h e_i) - F(z + h' e_i)| >= L |h - h'| for 0 <= h, h' < r, r small, any L < |d_i F(z)|. *)
+Lemma two_point : exists2 r, 0 < r <= 1 - z i & forall h h', 0 <= h < r -> 0 <= h' < r ->
+  L * Rabs (h - h') <= Rabs (F (shift z i h) - F (shift z i h')).
 Proof.
-have [partial dF_cont] := F_C1; have slope_pos := Rabs_pos_lt _ slope.
-have [delta delta_pos close] := dF_cont i z (Rabs (dF i z) / 2) z_cube ltac:(lra).
+have [partial dF_cont] := F_C1.
+have [delta delta_pos close] := dF_cont i z (Rabs (dF i z) - L) z_cube ltac:(lra).
 pose r := Rmin delta (1 - z i).
 have [r_delta r_cube] : r <= delta /\ r <= 1 - z i by split; [exact: Rmin_l | exact: Rmin_r].
 have r_pos : 0 < r by apply: Rmin_glb_lt; lra.
 exists r => // h h' h_range h'_range.
-have steep u : 0 < u < r -> Rabs (dF i z) / 2 <= Rabs (dF i (shift z i u)).
-  move=> u_range; have : Rabs (dF i (shift z i u) - dF i z) < Rabs (dF i z) / 2.
+have steep u : 0 < u < r -> L <= Rabs (dF i (shift z i u)).
+  move=> u_range; have : Rabs (dF i (shift z i u) - dF i z) < Rabs (dF i z) - L.
     apply: close; first by apply: shift_in_cube; lra.
     move=> j; rewrite ffunE; case: eqP => _; last by rewrite Rminus_diag_eq // Rabs_R0.
     by rewrite Rplus_comm /Rminus Rplus_assoc Rplus_opp_r Rplus_0_r Rabs_pos_eq; lra.
@@ -161,14 +162,44 @@ have derivative u : 0 < u < r -> derivable_pt_lim (fun u => F (shift z i u)) u (
   have -> : ((F (shift z i (u + k)) - F (shift z i u)) / k - dF i (shift z i u)) * k
       = F (shift z i (u + k)) - F (shift z i u) - k * dF i (shift z i u) by field.
   have := Rmult_lt_0_compat _ _ e_pos k_pos; lra.
-have ordered u v : 0 < u < r -> 0 < v < r -> u < v ->
-    Rabs (dF i z) / 2 * (v - u) <= Rabs (F (shift z i v) - F (shift z i u)).
+have inner u v : 0 < u < r -> 0 < v < r -> u < v -> L * (v - u) <= Rabs (F (shift z i v) - F (shift z i u)).
   move=> u_range v_range uv.
   have inside w : u <= w <= v -> derivable_pt_lim (fun u => F (shift z i u)) w (dF i (shift z i w)).
     by move=> w_in; apply: derivative; lra.
   have [w [-> w_range]] := MVT_cor2 _ (fun u => dF i (shift z i u)) u v uv inside.
   rewrite Rabs_mult (Rabs_pos_eq (v - u)); last by lra.
   by apply: Rmult_le_compat_r; [lra | apply: steep; lra].
+(* towards the end point 0: F is continuous there *)
+have shift0 : shift z i 0 = z by apply/ffunP => j; rewrite ffunE Rplus_0_r; case: eqP.
+have outer v : 0 < v < r -> L * v <= Rabs (F (shift z i v) - F z).
+  move=> v_range; apply: Rnot_lt_le => short; pose room := L * v - Rabs (F (shift z i v) - F z).
+  have room_pos : 0 < room by rewrite /room; lra.
+  have [eta eta_pos approx] := partial i z 1 z_cube Rlt_0_1.
+  pose c := Rabs L + Rabs (dF i z) + 1; have c_pos : 0 < c by have := (Rabs_pos L, Rabs_pos (dF i z)) => -[]; rewrite /c; lra.
+  pose u := Rmin (eta / 2) (Rmin (v / 2) (room / c / 2)).
+  have u_pos : 0 < u by do 2?apply: Rmin_glb_lt; [| | have := Rdiv_lt_0_compat _ _ room_pos c_pos]; lra.
+  have [u_eta [u_v u_room]] : u <= eta / 2 /\ u <= v / 2 /\ u <= room / c / 2.
+    split; first exact: Rmin_l.
+    by split; apply: Rle_trans (Rmin_r _ _) _; [exact: Rmin_l | exact: Rmin_r].
+  have near : Rabs (F (shift z i u) - F z - u * dF i z) <= 1 * Rabs u.
+    by apply: approx; [rewrite Rabs_pos_eq; lra | apply: shift_in_cube; lra].
+  have far : L * (v - u) <= Rabs (F (shift z i v) - F (shift z i u)) by apply: inner; lra.
+  have small : Rabs (F (shift z i u) - F z) <= (Rabs (dF i z) + 1) * u.
+    rewrite (_ : F (shift z i u) - F z = (F (shift z i u) - F z - u * dF i z) + u * dF i z); last ring.
+    apply: Rle_trans (Rabs_triang _ _) _; rewrite Rabs_mult (Rabs_pos_eq u) in near *; lra.
+  have : Rabs (F (shift z i v) - F (shift z i u)) <= Rabs (F (shift z i v) - F z) + Rabs (F (shift z i u) - F z).
+    rewrite [X in _ <= _ + X]Rabs_minus_sym.
+    rewrite (_ : F (shift z i v) - F (shift z i u) = (F (shift z i v) - F z) + (F z - F (shift z i u))); last ring.
+    exact: Rabs_triang.
+  have cu : c * u < room.
+    apply: Rle_lt_trans (Rmult_le_compat_l _ _ _ (Rlt_le _ _ c_pos) u_room) _.
+    rewrite (_ : c * (room / c / 2) = room / 2); [lra | field; lra].
+  have Lu : L * u <= Rabs L * u by apply: Rmult_le_compat_r; [lra | exact: Rle_abs].
+  move: cu; rewrite /c /room; lra.
+have ordered u v : 0 <= u < r -> 0 <= v < r -> u < v -> L * (v - u) <= Rabs (F (shift z i v) - F (shift z i u)).
+  move=> u_range v_range uv; have [u_pos|u_0] : 0 < u \/ u = 0 by lra.
+    by apply: inner; lra.
+  by rewrite u_0 shift0 Rminus_0_r; apply: outer; lra.
 have [lt|[->|gt]] := Rtotal_order h h'.
 - by rewrite Rabs_minus_sym [X in _ <= X]Rabs_minus_sym (Rabs_pos_eq (h' - h)); [exact: ordered | lra].
 - by rewrite !Rminus_diag_eq // Rabs_R0; lra.
@@ -176,6 +207,20 @@ have [lt|[->|gt]] := Rtotal_order h h'.
 Qed.
 
 End TwoPoint.
+
+(** L6, two points, all coordinates at once: any L below the least |partial derivative|. *)
+Theorem two_points (D : nat) (F : {ffun 'I_D -> R} -> R) (dF : 'I_D -> {ffun 'I_D -> R} -> R) (z : {ffun 'I_D -> R}) L :
+  gradient_on_cube F dF -> in_cube z -> (forall i, z i < 1) -> (forall i, L < Rabs (dF i z)) ->
+  exists2 r0, 0 < r0 & forall i h h', 0 <= h < r0 -> 0 <= h' < r0 ->
+  L * Rabs (h - h') <= Rabs (F (shift z i h) - F (shift z i h')).
+Proof.
+move=> F_C1 z_cube z_lt1 slopes.
+apply: (@common_bound _ (fun i r => forall h h', 0 <= h < r -> 0 <= h' < r ->
+  L * Rabs (h - h') <= Rabs (F (shift z i h) - F (shift z i h')))).
+  by move=> i r r' two r'_range h h' h_range h'_range; apply: two; lra.
+move=> i; have [r r_range two] := two_point F_C1 z_cube (z_lt1 i) (slopes i).
+by exists r; [lra | exact: two].
+Qed.
 
 (** ** The grid *)
 
@@ -270,7 +315,8 @@ have [r r_pos r_good] : exists2 r, 0 < r & forall i, good i r.
   apply: common_bound => [i r r' [r_gamma [values two]] r'_range|i].
     by split; [lra | split=> [y y_range|h h' h_range h'_range]; [apply: values; lra | apply: two; lra]].
   have [r1 r1_pos values] := values_near i delta_pos.
-  have [r2 r2_range two] := two_point F0_C1 minima_cube (minima_lt1 i) (@slopes i).
+  have slope_pos := Rabs_pos_lt _ (@slopes i).
+  have [r2 r2_range two] := @two_point _ F0 dF minima i (Rabs (dF i minima) / 2) F0_C1 minima_cube (minima_lt1 i) ltac:(lra).
   exists (Rmin gamma (Rmin r1 r2)); first by do 2?apply: Rmin_glb_lt; lra.
   have le_gamma := Rmin_l gamma (Rmin r1 r2); have le_r12 := Rmin_r gamma (Rmin r1 r2).
   have le_r1 := Rmin_l r1 r2; have le_r2 := Rmin_r r1 r2.

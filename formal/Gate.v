@@ -291,9 +291,55 @@ Proof.
   split; [apply Rabs_le; nra |]. apply Rmax_right, div_le; [apply exp_pos | nra].
 Qed.
 
+(** T2.1-18 repaired: every parameter as printed (C_T = T), gate 2 in place of 1. *)
+Theorem gate_2_error (f : I -> R) zbar delta eps L0 D : 0 < eps -> 0 < L0 -> 0 < D ->
+  1 <= beta -> 4 * T * L0 * D / eps <= beta -> ln (4 * T * L0 * D / eps) <= beta -> delta = eps / (4 * L0 * D) ->
+  (forall t, In t S -> Rabs (f t - a t) <= delta) -> is_min S f zbar ->
+  Rabs (gated_output beta S Sc a r - zbar) <= (1 / 4 + 1 / (2 * exp 1)) * eps / (L0 * D) /\
+  (1 / 4 + 1 / (2 * exp 1)) * eps / (L0 * D) < eps / (2 * L0 * D).
+Proof.
+  intros Heps HL HD Hb1 Hb2 _ Hdelta Hf Hz. pose proof (is_min_nonempty S a m minimum) as HS.
+  pose proof (exp_pos 1) as He. assert (He2 : 2 < exp 1) by (apply (exp_ineq1 1); lra).
+  assert (HLD : 0 < L0 * D) by (apply Rmult_lt_0_compat; lra). set (q := eps / (L0 * D)).
+  assert (Hq : 0 < q) by (apply Rdiv_lt_0_compat; lra).
+  replace ((1 / 4 + 1 / (2 * exp 1)) * eps / (L0 * D)) with (q / 4 + q / exp 1 / 2) by (unfold q; field; lra).
+  replace (eps / (2 * L0 * D)) with (q / 2) by (unfold q; field; lra).
+  replace (eps / (4 * L0 * D)) with (q / 4) in Hdelta by (unfold q; field; lra).
+  assert (Hqe : 0 < q / exp 1) by (apply Rdiv_lt_0_compat; lra). split.
+  - pose proof (repaired_17 f zbar delta Hf Hz) as H. rewrite gate_2, Hdelta in H.
+    replace (beta * (2 - 1)) with beta in H by ring.
+    pose proof (lambert_le_self _ u (count_nonneg S HS) lambert_value) as Hu.
+    assert (Htail : exp (- beta) <= 1 / exp 1 * / beta).
+    { (* beta <= e^(beta - 1) *)
+      pose proof (exp_ineq1_le (beta - 1)) as Hx. replace (1 + (beta - 1)) with beta in Hx by ring.
+      replace (beta - 1) with (beta + - (1)) in Hx by ring. rewrite exp_plus, exp_Ropp in Hx.
+      rewrite exp_Ropp. pose proof (exp_pos beta) as Hb. apply Rmult_le_reg_r with (exp beta * beta); [nra |].
+      replace (/ exp beta * (exp beta * beta)) with beta by (field; lra).
+      replace (1 / exp 1 * / beta * (exp beta * beta)) with (exp beta * / exp 1) by (field; lra). exact Hx. }
+    assert (Hcount : T = INR (length S) + INR (length Sc)) by (unfold T; rewrite app_length, plus_INR; reflexivity).
+    assert (Hinv : 0 < / beta) by (apply Rinv_0_lt_compat; lra).
+    assert (Hshare : T * / beta <= q / 4).
+    { apply le_of_div in Hb2; [| exact Heps]. apply Rmult_le_reg_r with (4 * (L0 * D) * beta); [nra |].
+      replace (T * / beta * (4 * (L0 * D) * beta)) with (4 * T * L0 * D) by (field; lra).
+      replace (q / 4 * (4 * (L0 * D) * beta)) with (beta * eps) by (unfold q; field; lra). exact Hb2. }
+    assert (Hgap : u / beta + INR (length Sc) * exp (- beta) <= T * / beta * / exp 1).
+    { pose proof (pos_INR (length Sc)). rewrite Hcount.
+      assert (H1 : u / beta <= (INR (length S) - 1) / exp 1 * / beta) by (apply Rmult_le_compat_r; lra).
+      assert (H2 : INR (length Sc) * exp (- beta) <= INR (length Sc) * (1 / exp 1 * / beta))
+        by (apply Rmult_le_compat_l; assumption).
+      assert (0 < / exp 1 * / beta) by (apply Rmult_lt_0_compat; [apply Rinv_0_lt_compat |]; lra).
+      replace ((INR (length S) + INR (length Sc)) * / beta * / exp 1) with
+        ((INR (length S) - 1) / exp 1 * / beta + INR (length Sc) * (1 / exp 1 * / beta) + / exp 1 * / beta)
+        by (field; lra). lra. }
+    assert (T * / beta * / exp 1 <= q / 4 * / exp 1)
+      by (apply Rmult_le_compat_r; [apply Rlt_le, Rinv_0_lt_compat |]; lra).
+    replace (q / 4 * / exp 1) with (q / exp 1 / 4) in * by (field; lra). lra.
+  - assert (q / exp 1 < q / 2); [| lra]. apply Rmult_lt_compat_l; [exact Hq |]. apply Rinv_lt_contravar; lra.
+Qed.
+
 End Repaired.
 
-(** T2.1-18 repaired: with delta = eps/(6 L_0 D) and
+(** Another repair of T2.1-18, with gate 1's own budget: with delta = eps/(6 L_0 D) and
     beta >= max(1, 6 C_T L_0 D/eps, log(6 C_T L_0 D/eps)) the bound delta + C_T (1/beta + e^(-beta)) is at
     most eps/(2 L_0 D). *)
 Theorem repaired_18 beta eps L0 D CT : 0 < eps -> 0 < L0 -> 0 < D -> 0 < CT ->

@@ -298,6 +298,57 @@ Proof.
     unfold k. rewrite <- E. apply even_product_le. lia.
 Qed.
 
+(** N5, even depth: there a path is fixed by its edges in the layers 1, 3, ..., so the factor E is not needed: at most
+    (M/f)^f paths for ell = 2 f. *)
+Fixpoint odd_product (s : list nat) : R :=
+  match s with m :: _ :: rest => INR m * odd_product rest | _ => 1 end.
+
+Lemma odd_product_rotated s : Nat.Even (length s) -> odd_product s = even_product (0%nat :: s).
+Proof.
+  assert (H : forall n s, (length s <= n)%nat -> Nat.Even (length s) -> odd_product s = even_product (0%nat :: s)).
+  { induction n as [| n IH]; intros [| a [| m t]] Hn Heven; cbn [length] in *; try lia; try reflexivity.
+    - destruct Heven as [k Hk]. lia.
+    - cbn [odd_product]. rewrite IH; [| lia | destruct Heven as [k Hk]; exists (k - 1)%nat; lia].
+      destruct t; reflexivity. }
+  intros Heven. exact (H _ s (le_n _) Heven).
+Qed.
+
+Lemma paths_le_odd_product : forall n layers inputs c B j, (length layers <= n)%nat -> Nat.Even (length layers) ->
+  0 <= B -> (forall i, 0 <= c i <= B) -> In j (outputs inputs layers) ->
+  paths inputs layers c j <= odd_product (sizes inputs layers) * B.
+Proof.
+  induction n as [| n IH]; intros [| L1 [| L2 rest]] inputs c B j Hn Heven HB Hc Hj; cbn [length] in Hn, Heven; try lia;
+    try (destruct Heven as [k Hk]; lia); simpl; try (rewrite Rmult_1_l; apply Hc).
+  set (c1 := fun j => sum inputs (fun i => nonzero (weight L1 j i) * c i)).
+  set (N1 := INR (nnz (nodes L1) inputs (weight L1))).
+  assert (first : forall k, 0 <= sum (nodes L1) (fun i => nonzero (weight L2 k i) * c1 i) <= N1 * B).
+  { intros k. assert (c1_pos : forall i, 0 <= c1 i).
+    { intros i. apply sum_nonneg. intros i' _. pose proof (nonzero_range (weight L1 i i')). specialize (Hc i'). nra. }
+    split; [apply sum_nonneg; intros i _; pose proof (nonzero_range (weight L2 k i)); specialize (c1_pos i); nra |].
+    unfold N1. rewrite nnz_eq, Rmult_comm, <- sum_scal. apply sum_le. intros i _.
+    pose proof (nonzero_range (weight L2 k i)). apply Rle_trans with (c1 i); [specialize (c1_pos i); nra |].
+    unfold c1. rewrite <- sum_scal. apply sum_le. intros i' _.
+    pose proof (nonzero_range (weight L1 i i')). specialize (Hc i'). nra. }
+  replace (N1 * odd_product (sizes (nodes L2) rest) * B) with (odd_product (sizes (nodes L2) rest) * (N1 * B)) by ring.
+  apply IH; [lia | destruct Heven as [k Hk]; exists (k - 1)%nat; lia | | exact first | exact Hj].
+  apply Rmult_le_pos; [apply pos_INR | exact HB].
+Qed.
+
+Theorem deep_capacity_even inputs layers f j : length layers = (2 * f)%nat -> (0 < f)%nat ->
+  In j (outputs inputs layers) ->
+  paths inputs layers (fun _ => 1) j <= (INR (fold_right Nat.add 0%nat (sizes inputs layers)) / INR f) ^ f.
+Proof.
+  intros Hell Hf Hj.
+  assert (E : length (sizes inputs layers) = (2 * f)%nat).
+  { rewrite <- Hell. clear. revert inputs. induction layers as [| L rest IH]; intros; simpl; congruence. }
+  eapply Rle_trans.
+  - apply (paths_le_odd_product _ layers inputs _ 1 j (le_n _)); [exists f; exact Hell | lra | intros; lra | exact Hj].
+  - rewrite Rmult_1_r, odd_product_rotated by (exists f; exact E).
+    pose proof (even_product_le (0%nat :: sizes inputs layers)) as H. cbn [length fold_right] in H. rewrite E in H.
+    replace (S (2 * f) / 2)%nat with f in H; [apply H; lia |].
+    rewrite <- (Nat.div_unique (S (2 * f)) 2 f 1); lia.
+Qed.
+
 (** N5, the bound of T2.2 with ell layers: an output gap eps on inputs C eps^(kappa+1) apart needs
     M >= c eps^(-kappa/floor(ell/2)), c = floor(ell/2) (E C)^(-1/floor(ell/2)). *)
 Theorem deep_weights inputs layers x y j eps C kappa :

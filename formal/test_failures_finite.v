@@ -81,6 +81,16 @@ apply: wrong => [i|]; last exact: triangle_not_two_colourable.
 by rewrite card_triangle // -val_eqE /= !inordK.
 Qed.
 
+(** N9's growth without the factor 8 k + 2: refuted by one set of one point out of four. *)
+Goal ~ forall k D (S : 'I_D -> {set 'I_(4 * k)}),
+  (forall i, (k <= #|S i|)%N) -> not_two_colourable S -> (64 ^ k <= 27 ^ k * D)%N.
+Proof.
+move=> /(_ 1%N 1%N (fun=> [set Ordinal (isT : (0 < 4 * 1)%N)])) wrong.
+have // : (64 ^ 1 <= 27 ^ 1 * 1)%N.
+apply: wrong => [i|B]; first by rewrite cards1.
+by exists ord0; rewrite /monochromatic !sub1set inE; case: (_ \in B).
+Qed.
+
 (** ** L9, N12 *)
 
 (** Half the overshoot without the shift: T = 4, n = 1, x = (1/4, ..., 1/4). *)
