@@ -85,7 +85,8 @@ End Block.
 (** T2.2-V as published, |v| <= 1, is false already for one coordinate: one head of dimension 2, the unit vector
     (3/5, 4/5) as encoded token, W_V of ones. *)
 Theorem published_values_false : ~ forall (Token : Type) (T s n : nat) (A : block Token T s n) i c x t,
-  block_constraints A -> Rabs (value A i c x t) <= 1.
+  block_constraints A -> (forall i c e, Rabs (W_Q A i c e) <= 1) -> (forall i c e, Rabs (W_K A i c e) <= 1) ->
+  Rabs (value A i c x t) <= 1.
 Proof.
 pose A := {| encode := fun (_ : unit) (_ : 'I_1) (e : coordinate 1 2) => if e.2 == ord0 then 3 / 5 else 4 / 5;
   class_token := fun=> 0; beta := 1; W_Q := fun _ _ _ => 0; W_K := fun _ _ _ => 0; W_V := fun _ _ _ => 1;
@@ -96,7 +97,7 @@ have sum2 (F : coordinate 1 2 -> R) : \Sum_e F e = F (ord0, ord0) + F (ord0, ord
   rewrite -(pair_bigA _ (fun i c => F (i, c))) big_ord_recl big_ord0 !big_ord_recl big_ord0 /= !Rplus_0_r.
   by congr (_ + F (_, _)); apply: val_inj.
 have : Rabs (value A ord0 ord0 tt ord0) <= 1.
-  apply: wrong; split=> [x t|i c e|e a]; rewrite ?sum2 /= ?Rabs_R1; lra.
+  by apply: wrong => [|i c e|i c e]; rewrite ?Rabs_R0; try lra; split=> [x t|i c e|e a]; rewrite ?sum2 /= ?Rabs_R1; lra.
 by rewrite /value sum2 /= Rabs_pos_eq; lra.
 Qed.
 
