@@ -14,7 +14,7 @@ from theory.finite_eps import sharpened_needs_seq_len_above
 from theory.rational_bounds import count, positive
 
 NOTE = (
-    "Heads, dimensions and context lengths are inputs, from the models' publications. The theorem is about one layer\n"
+    "Heads, dimensions and context lengths are inputs: check them against your model. The theorem is about one layer\n"
     "with a two-layer read-out and weights in [-1,1]; |S_i| = ceil(T/4) as in A2.4 unless S_i = [T] is named."
 )
 
