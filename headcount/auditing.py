@@ -171,13 +171,17 @@ def _render(claims: Sequence[Claim], outcome: Audit, detailed: bool) -> None:
             _render_claim(claim, outcome)
     totals = summary(claims, outcome)
     parts = [
-        f"{form}: " + ", ".join(f"{count} {label.lower()}" for label, count in sorted(row.items()))
+        f"{form}: " + ", ".join(f"{count} {_word(form, label)}" for label, count in sorted(row.items()))
         for form, row in totals["counts"].items()
     ]
     console.out.print(
         f"{totals['claims']} claims. " + "; ".join(parts) + f". Evidence: {totals['evidence_seconds']} s."
     )
     console.out.print(totals["formal"], markup=False)
+
+
+def _word(form: str, label: str) -> str:
+    return ARGUMENT_WORDS[label] if form == Form.ARGUMENT else label.replace("_", " ").lower()
 
 
 def _render_claim(claim: Claim, outcome: Audit) -> None:

@@ -142,7 +142,8 @@ def _render(data: dict[str, Any]) -> None:
     console.out.print(f"{console.styled(data['verdict'])} ", end="")
     console.out.print(data["detail"], markup=False)
     console.out.print(
-        f"two sequences, {data['equations']} attention outputs exactly equal (box radius {data['radius']}), "
+        f"two sequences, all {len(data['attention_outputs'][0])} attention outputs exactly equal "
+        f"({data['equations']} independent equations, box radius {data['radius']}), "
         f"targets {data['targets'][0]:.6f} and {data['targets'][1]:.6f}:\n"
         f"no read-out of any size errs by less than {data['irreducible_error']:.6f} behind this block (N8).\n"
         f"search, proof and check: {data['seconds']} s",

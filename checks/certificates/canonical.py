@@ -58,7 +58,9 @@ def load(data: bytes) -> dict[str, Any]:
         raise Malformed(f"the file is not JSON in ASCII: {error}") from None
     if not isinstance(loaded, dict):
         raise Malformed("the file is not a JSON object")
-    if loaded.get("digest") != digest(loaded):
+    if "digest" not in loaded:
+        raise Malformed("it has no digest, so it is no certificate (for a network: build it with --certificate)")
+    if loaded["digest"] != digest(loaded):
         raise Malformed("the digest does not fit the contents: the file was changed after it was written")
     if data != canonical(loaded) + b"\n":
         raise Malformed("the file is not spelled canonically (sorted keys, no spaces, one final newline)")
