@@ -29,6 +29,7 @@ from constructions.ridge import RidgeSum, ridge_sum
 from constructions.task import RetrievalTask, everywhere
 from theory.enough_heads import LARGEST_EXPONENT, Term
 from theory.errors import InvalidInput, NotFinite
+from theory.exact import decimal
 from theory.expressions import Expression
 from theory.ledger import Proved, Refuted, Undecided, Verdict
 from theory.rational_bounds import positive
@@ -100,11 +101,11 @@ def certify(network: Network, task: RetrievalTask, eps: Fraction) -> Report:
         reason = str(error)
     total = sum((term.value_upper for term in terms), ZERO)
     if terms and total < eps:
-        return Report(Proved(f"sup |network - H| <= {float(total):.6g} < eps = {float(eps):g}"), terms)
+        return Report(Proved(f"sup |network - H| <= {decimal(total)} < eps = {decimal(eps)}"), terms)
     witness = find_witness(network, task, eps)
     if witness is not None:
         every = " for every beta" if witness.every_beta else ""
-        detail = f"the error is at least {float(witness.error_lower):.6g} >= eps{every} at one sequence"
+        detail = f"the error is at least {decimal(witness.error_lower)} >= eps{every} at one sequence"
         return Report(Refuted(detail, witness.to_json()), terms)
     return Report(Undecided(reason, "a larger eps, or branch and bound (checks.sup_error)"), terms)
 

@@ -15,6 +15,7 @@ from checks import balls, jets
 from checks.balls import Ball
 from checks.intervals import INTERVALS, Interval, to_ball
 from theory.errors import HeadcountError, InvalidInput
+from theory.exact import decimal
 from theory.expressions import Expression, evaluate
 
 Box = tuple[Interval, ...]
@@ -26,9 +27,9 @@ class WorkLimit(HeadcountError):
 
     def __init__(self, reached: Interval, most_boxes: int, tolerance: Fraction) -> None:
         self.reached = reached
-        shown = f"[{float(reached.low):.6g}, {float(reached.high):.6g}]"
+        shown = f"[{decimal(reached.low)}, {decimal(reached.high)}]"
         super().__init__(
-            f"enclosure={shown} after most_boxes={most_boxes}: required: width <= tolerance={float(tolerance):.3g}. "
+            f"enclosure={shown} after most_boxes={most_boxes}: required: width <= tolerance={decimal(tolerance)}. "
             "Try: a larger most_boxes or a larger tolerance."
         )
 

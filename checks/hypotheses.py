@@ -19,7 +19,7 @@ from checks.intervals import Interval
 from checks.minimisers import POINT_BITS, Minimiser, find_minimiser, least_eigenvalue_lower
 from constructions.task import RetrievalTask
 from theory.errors import HeadcountError, InvalidInput, NotFinite
-from theory.exact import format_exact
+from theory.exact import decimal, format_exact
 from theory.expressions import Expression, variables
 from theory.ledger import NotApplicable, Proved, Refuted, Undecided, Verdict
 
@@ -130,7 +130,7 @@ def _range_verdict(expression: Expression, dimension: int, found: Minimiser) -> 
         value = value_on(expression, names, point_box(point))
         if value.low > 1 or value.high < 0:
             witness = {"x": [format_exact(entry) for entry in point], "value": format_exact(value.low)}
-            return Refuted(f"f = {float(value.low):.6g} at x = ({', '.join(map(str, point))})", witness)
+            return Refuted(f"f = {decimal(value.low)} at x = ({', '.join(map(str, point))})", witness)
     natural = value_on(expression, names, box)
     if natural.low >= 0 and natural.high <= 1:
         return Proved("by the natural interval extension")
@@ -143,8 +143,8 @@ def _range_verdict(expression: Expression, dimension: int, found: Minimiser) -> 
         if low >= 0 and min(high.high, natural.high) <= 1:
             return Proved("by branch and bound")
         if high.low > 1:
-            return Refuted(f"sup f >= {float(high.low):.6g}", {"supremum_lower": format_exact(high.low)})
-        reason = f"range within [{float(low):.3g}, {float(high.high):.6g}]"
+            return Refuted(f"sup f >= {decimal(high.low)}", {"supremum_lower": format_exact(high.low)})
+        reason = f"range within [{decimal(low)}, {decimal(high.high)}]"
     return Undecided(reason, "rescale the feature to stay away from 0 and 1, or write it so that its range is evident")
 
 
@@ -241,6 +241,6 @@ def outer_gradient_verdict(task: RetrievalTask, found: Sequence[Minimiser]) -> V
             return Refuted(f"dF_0/dz{index} = 0 at the minima", {"coordinate": index})
     for index, slope in enumerate(gradient):
         if slope.low <= 0 <= slope.high:
-            enclosure = f"[{float(slope.low):.3g}, {float(slope.high):.3g}]"
+            enclosure = f"[{decimal(slope.low)}, {decimal(slope.high)}]"
             return Undecided(f"dF_0/dz{index} at the minima lies in {enclosure}", "features with exact minima")
     return Proved("no coordinate of the gradient can vanish")

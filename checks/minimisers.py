@@ -199,6 +199,8 @@ def least_eigenvalue_lower(matrix: Any) -> Fraction | None:
     then positive definite.
     """
     middle = np.array([[float(entry) for entry in row] for row in matrix])
+    if not np.all(np.isfinite(middle)):
+        return None
     estimate = float(np.linalg.eigvalsh((middle + middle.T) / 2)[0])
     for share in (0.99, 0.9, 0.5, 0.1, 0.01):
         bound = Fraction(estimate * share)

@@ -197,7 +197,8 @@ class _Search:
 def error_on(network: Network, task: RetrievalTask, low: Array, high: Array) -> Centred:
     """``network - target`` on boxes [low, high] of sequences, both (B, T, d): a `Centred` of shape (B,)."""
     count, seq_len, token_dim = low.shape
-    centre, half = (low + high) / 2, (high - low) / 2
+    centre = (low + high) / 2
+    half = np.maximum(high - centre, centre - low)  # the middle of neighbouring floats is one of them
     slope = np.zeros((seq_len * token_dim, count, seq_len, token_dim))
     for index in range(seq_len * token_dim):
         slope[index, :, index // token_dim, index % token_dim] = 1.0

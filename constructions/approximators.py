@@ -227,7 +227,7 @@ def _shares(parts: RidgeSum, box: Box, delta: Fraction, curve_of: CurveOf) -> li
     for ridge in parts.ridges:
         start, end = Affine(ridge.direction, Fraction(0)).range_on(box)
         whole = (end - start) ** 2 * curve_of(ridge).curvature(start, end)
-        sizes.append(Fraction(max(1, round(1024 * float(whole) ** (1 / 3)))))
+        sizes.append(Fraction(max(1, round(1024 * float(min(whole, Fraction(2) ** 1000)) ** (1 / 3)))))
     return [delta * size / sum(sizes) for size in sizes]
 
 

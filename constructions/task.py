@@ -167,6 +167,7 @@ def built_in(name: str, seq_len: int) -> RetrievalTask:
     >>> built_in("quadratic(3,2)", 8).num_targets
     3
     """
+    _within("seq_len", seq_len, MAX_SEQ_LEN)
     head, _, rest = name.partition("(")
     try:
         numbers = [int(part) for part in rest.removesuffix(")").split(",")] if rest else []

@@ -14,6 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from checks.certificates import writer
 from headcount.bounds import Question, log10
 from headcount.figures import FIRST, SECOND, STYLE, THIRD, svg
 from theory import depth, enough_heads
@@ -53,9 +54,7 @@ class Curve:
 
 def write(path: Path, question: Question) -> None:
     """Draw both panels and write them as SVG, whole or not at all."""
-    temporary = path.with_name(f".{path.name}.part")
-    temporary.write_text(picture(question), encoding="utf-8")
-    temporary.replace(path)
+    writer.write_bytes(path, picture(question).encode())
 
 
 def picture(question: Question) -> str:

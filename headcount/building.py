@@ -13,7 +13,7 @@ from checks import budget, constants
 from checks.certificates import writer
 from checks.curves import enclosed_curve
 from checks.error_certificates import error_certificate
-from checks.hypotheses import check_task
+from checks.hypotheses import applicable, check_task
 from checks.sup_error import sup_error
 from constructions.counting import count_parameters
 from constructions.network_json import network_to_json
@@ -22,7 +22,7 @@ from constructions.task import RetrievalTask, load_task
 from headcount import console
 from theory.errors import InvalidInput
 from theory.exact import parse_exact
-from theory.ledger import Form, Proved
+from theory.ledger import Form, NotApplicable, Proved
 
 KINDS = ("specialists",)
 BISECTED = 3
@@ -46,6 +46,7 @@ def run(
     if form not in FORMS:
         raise InvalidInput.about("form", form, f"one of {', '.join(FORMS)}", "--form sharpened")
     task, eps = load_task(task_name, seq_len), parse_exact(eps_text)
+    _require_range(task, as_json)
     built = specialists(task, eps, Form(form))
     report = budget.certify(built.network, task, eps)
     data = describe(built, task, report)
@@ -63,6 +64,16 @@ def run(
             data["certificate"] = str(certificate)
     console.emit(as_json, data, lambda: _render(data))
     console.finish(report.verdict.exit_code)
+
+
+def _require_range(task: RetrievalTask, as_json: bool) -> None:
+    """End the command where a feature leaves [0, 1]: T2.1 says nothing then, and its network would be huge."""
+    verdict = applicable(check_task(task), ("DEF-D.range",))
+    if isinstance(verdict, NotApplicable):
+        data = {"task": task.name, "verdict": verdict.label, "detail": verdict.detail}
+        line = f"{verdict.label} T2.1 says nothing about {task.name}: {verdict.detail}. Try: rescale the feature."
+        console.emit(as_json, data, lambda: console.out.print(line, markup=False))
+        console.finish(verdict.exit_code)
 
 
 def specialists(task: RetrievalTask, eps: Fraction, form: Form) -> Specialist:
@@ -117,9 +128,7 @@ def bisected(built: Specialist, task: RetrievalTask) -> dict[str, str]:
 
 def write_network(path: Path, built: Specialist) -> None:
     """Write the network as exact JSON, in one step."""
-    temporary = path.with_name(f".{path.name}.part")
-    temporary.write_text(json.dumps(network_to_json(built.network)), encoding="utf-8")
-    temporary.replace(path)
+    writer.write_bytes(path, json.dumps(network_to_json(built.network)).encode())
 
 
 def _render(data: dict[str, Any]) -> None:

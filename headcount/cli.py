@@ -153,8 +153,8 @@ def main(arguments: list[str] | None = None) -> None:
         app(arguments)
     except console.Finished as finished:
         code = finished.code
-    except SystemExit as ended:  # typer ends usage errors with 2, which here means undecided
-        code = console.USAGE if ended.code == 2 else int(ended.code or 0)
+    except SystemExit as ended:  # typer ends usage errors with 2, rich a closed output with 1: these are taken here
+        code = console.USAGE if ended.code in (console.REFUTED, console.UNDECIDED) else int(ended.code or 0)
     except HeadcountError as error:
         console.err.print(f"error: {error}", markup=False)
         code = console.USAGE

@@ -83,7 +83,7 @@ def progress_bar(title: str, total: float, quiet: bool) -> Iterator[Callable[[st
 
 def _plain(value: object) -> object:
     if isinstance(value, Fraction):
-        return str(value)
+        return str(value) if value.numerator.bit_length() + value.denominator.bit_length() < 8192 else scientific(value)
     if isinstance(value, (set, frozenset, tuple)):
         return list(value)
     raise TypeError(f"{type(value).__name__} is not JSON")

@@ -12,6 +12,7 @@ import latex2mathml.converter
 from markupsafe import Markup
 
 from checks.audit import Audit
+from checks.certificates import writer
 from headcount.auditing import ARGUMENT_WORDS, claim_to_json
 from theory.ledger import Claim, Form
 
@@ -29,9 +30,7 @@ def save(path: Path, template: str, **context: Any) -> None:
     loader = jinja2.PackageLoader("headcount", "templates")
     environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
     page = environment.get_template(template).render(**context)
-    temporary = path.with_name(f".{path.name}.part")
-    temporary.write_text(page, encoding="utf-8")
-    temporary.replace(path)
+    writer.write_bytes(path, page.encode())
 
 
 def formula(latex: str) -> Markup:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from decimal import Decimal
 from fractions import Fraction
 
 from theory.errors import InvalidInput
@@ -28,8 +29,8 @@ def parse_exact(text: str) -> Fraction:
     Raises:
         InvalidInput: not a number in one of the four forms, zero denominator, or longer than the limits.
     """
-    if len(text) > 2 * MAX_DIGITS:
-        raise InvalidInput.about("number", text, f"at most {2 * MAX_DIGITS} characters", "a shorter exact value")
+    if any(len(part) > MAX_DIGITS for part in text.split("/")):
+        raise InvalidInput.about("number", text, f"at most {MAX_DIGITS} characters a part", "a shorter exact value")
     if match := _DYADIC.match(text):
         exponent = int(match[2])
         if abs(exponent) <= MAX_EXPONENT:
@@ -50,10 +51,19 @@ def format_exact(value: Fraction | int | float) -> str:
 
     >>> format_exact(0.1), format_exact(Fraction(1, 3)), format_exact(2)
     ('3602879701896397p-55', '1/3', '2')
+
+    Raises:
+        InvalidInput: not finite, or too long to be written.
     """
     if isinstance(value, float) and not math.isfinite(value):
         raise InvalidInput.about("number", value, "finite", "remove nan and infinity")
-    exact = Fraction(value)
+    try:
+        return _text(Fraction(value))
+    except ValueError:
+        raise InvalidInput.about("number", value, f"at most {MAX_DIGITS} digits", "a simpler number") from None
+
+
+def _text(exact: Fraction) -> str:
     numerator, denominator = exact.numerator, exact.denominator
     if denominator == 1 and (numerator.bit_length() <= 64 or numerator & 1):
         return str(numerator)
@@ -63,6 +73,15 @@ def format_exact(value: Fraction | int | float) -> str:
         shift = (numerator & -numerator).bit_length() - 1
         return f"{numerator >> shift}p{shift}"
     return f"{numerator}/{denominator}"
+
+
+def decimal(value: Fraction) -> str:
+    """Six digits for people; no size of a rational becomes 0 or infinity, as it would in a float.
+
+    >>> decimal(Fraction(1, 30)), decimal(Fraction(10) ** 400), decimal(Fraction(1, 10**400))
+    ('0.0333333', '1.00000e+400', '1e-400')
+    """
+    return f"{Decimal(value.numerator) / value.denominator:.6g}"
 
 
 def as_fraction(value: Fraction | int | float | str) -> Fraction:

@@ -144,12 +144,23 @@ def to_bytes(certificate: Mapping[str, Any]) -> bytes:
 
 
 def write(path: str | Path, certificate: Mapping[str, Any]) -> None:
-    """Write atomically: the file is there whole, or as it was before."""
-    target = Path(path)
+    """Write the certificate's file, see `write_bytes`."""
+    write_bytes(path, to_bytes(certificate))
+
+
+def write_bytes(path: str | Path, content: bytes) -> None:
+    """Write atomically: the file is there whole, or as it was before. A symbolic link stays one.
+
+    Raises:
+        InvalidInput: a folder, or a device or pipe, which must not be replaced by a file.
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        raise InvalidInput.about("path", str(path), "a file, or a new name", "another path")
     partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
     try:
         with partial.open("wb") as stream:
-            stream.write(to_bytes(certificate))
+            stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
         partial.replace(target)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import stat
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 
 from checks.certificates import records, schema
@@ -21,6 +22,9 @@ from checks.verify.collision import check_collision
 from checks.verify.counterexample import check_counterexample
 from checks.verify.sup_error import check_sup_error
 
+INFIX = "+-*/^"
+MOST_SHOWN = 8
+MOST_SPELLED = 200
 EXIT_CODES = {"PROVED": 0, "REFUTED": 1, "UNDECIDED": 2, "USAGE": 3}
 
 
@@ -67,8 +71,26 @@ def describe(claim: records.Certificate) -> str:
     if isinstance(claim, records.SupError):
         every = " for every beta > 0" if claim.every_beta else ""
         return f"sup |network - target| {claim.relation} {text(claim.bound)}{every}"
-    point = ", ".join(f"{name} = {text(value)}" for name, value in claim.values.items())
-    return f"{claim.claim[0]!a} as {claim.claim[1]} fails at {point}"[:300]
+    # The checker knows no claims: whose inequality this is stands in the file, what fails is what was computed.
+    left, relation, right = claim.conclusion
+    values = [f"{name} = {text(value)}" for name, value in claim.values.items()]
+    point = f" at {', '.join([*values[:MOST_SHOWN], *['...'] * (len(values) > MOST_SHOWN)])}" if values else ""
+    given = f", where its {len(claim.hypotheses)} hypotheses hold" if claim.hypotheses else ""
+    filed = f"filed under {claim.claim[0]!a}, {claim.claim[1]}"
+    return f"{_spelled(left)} {relation} {_spelled(right)} fails{point}{given} ({filed})"
+
+
+def _spelled(node: records.Expression) -> str:
+    """An expression in words of at most MOST_SPELLED characters."""
+    if isinstance(node, Fraction):
+        return text(node)
+    if isinstance(node, str | int):
+        return str(node)
+    operator, *arguments = node
+    parts = [_spelled(argument) for argument in arguments[:MOST_SHOWN]] + ["..."] * (len(arguments) > MOST_SHOWN)
+    infix = operator in INFIX and len(parts) > 1
+    spelled = f"({f' {operator} '.join(parts)})" if infix else f"{operator}({', '.join(parts)})"
+    return spelled if len(spelled) <= MOST_SPELLED else f"{spelled[:MOST_SPELLED]}..."
 
 
 def verify_file(path: str) -> Answer:

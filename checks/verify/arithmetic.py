@@ -125,7 +125,7 @@ class Balls:
         if x.rad() > NARROW and exponent > 1:
             ends: arb = power(x.lower(), exponent, arb(1)).union(power(x.upper(), exponent, arb(1)))
             return ends if exponent % 2 or x > 0 or x < 0 else ends.union(arb(0))
-        result: arb = power(x, exponent, arb(1))
+        result: arb = power(x, exponent, 1 + 0 * x)  # undefined where x is, also for exponent 0
         return result
 
     def smallest(self, rows: Sequence[Row]) -> Row:

@@ -117,6 +117,14 @@ def test_coinciding_minimisers_are_not_applicable(tmp_path: Path) -> None:
     assert "1" in found["detail"]
 
 
+def test_a_feature_outside_the_unit_interval_is_not_applicable(tmp_path: Path) -> None:
+    """Catches a build that works for minutes on a feature that T2.1 does not allow, such as exp(1000*x0)."""
+    (tmp_path / "task.toml").write_text('token_dim = 1\nouter = "z0"\n[[features]]\nexpression = "exp(1000*x0)"\n')
+    result = headcount("build", "specialists", "--task", "task.toml", "--seq-len", "8", "--eps", "0.1", folder=tmp_path)
+    assert result.returncode == 2
+    assert "DEF-D.range" in result.stdout
+
+
 USAGE = {
     "no command": [],
     "unknown command": ["guess"],
