@@ -213,7 +213,7 @@ def _read(path: Path) -> tuple[Verdict, float] | None:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         return verdict_from_json(data["verdict"]), float(data["seconds"])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None  # absent or damaged: compute it again
 
 

@@ -25,7 +25,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instea
 Task = Annotated[str, typer.Option(help="toy, hard_gate, synthetic(D), quadratic(D,d), or the path of a .toml file.")]
 SeqLen = Annotated[int, typer.Option("--seq-len", help="Sequence length T.")]
 Eps = Annotated[str, typer.Option(help="Accuracy, exact: 0.05, 1e-6 or 1/20.")]
-Seed = Annotated[int, typer.Option(help="Seed of everything random.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of everything random.")]
 
 
 @app.command()

@@ -262,7 +262,7 @@ def _read(path: Path, key: str) -> dict[str, Answer]:
         data = json.loads(path.read_text(encoding="utf-8"))
         kept = data["answers"] if data["key"] == key else {}
         return {str(name): None if answer is None else frozenset(map(str, answer)) for name, answer in kept.items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return {}  # absent or damaged: ask again
 
 
