@@ -19,6 +19,7 @@ from constructions.network import Component, Dense, Formula, Head, Network, Perc
 from constructions.specialists import Knowledge, build
 from constructions.task import Feature, RetrievalTask, built_in, toy
 from headcount import cli
+from headcount.auditing import perform
 from theory.errors import InvalidInput
 from theory.exact import decimal, format_exact, parse_exact
 from theory.expression_parser import parse_expression
@@ -223,3 +224,15 @@ def test_a_closed_output_is_not_a_refutation(monkeypatch: pytest.MonkeyPatch) ->
     with pytest.raises(SystemExit) as ended:
         cli.main([])
     assert ended.value.code == 3
+
+
+def test_a_damaged_cache_is_computed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Catches a traceback from a cached answer that is empty, foreign, or nested without end."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    first = perform(["N1"], True, quiet=True)
+    damaged = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert damaged
+    for content in (b"", b"\xff", b"null", b'{"verdict": [], "seconds": 0}', b"[" * 100_000):
+        for path in damaged:
+            path.write_bytes(content)
+        assert perform(["N1"], True, quiet=True).statuses == first.statuses
