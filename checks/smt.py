@@ -83,8 +83,13 @@ def prove(proposition: Proposition, timeout_ms: int = TIMEOUT_MS) -> Verdict:
     solver = z3.Solver(ctx=context)
     solver.set("timeout", timeout_ms)
     solver.add(*hypotheses)
-    if solver.check() == z3.unsat:
+    satisfiable = solver.check()
+    if satisfiable == z3.unsat:
         return Undecided("The hypotheses exclude each other, so the proposition is empty.", "a satisfiable hypothesis")
+    if satisfiable != z3.sat:
+        return Undecided(
+            "z3 could not show that the hypotheses can be met.", "simpler hypotheses, or checks.inequalities"
+        )
     solver.add(z3.Not(_relation(proposition.conclusion, names, arithmetic)))
     outcome = solver.check()
     if outcome == z3.unsat:

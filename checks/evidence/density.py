@@ -310,7 +310,7 @@ def _apart(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
         proves(
             squash.id,
             ARGUMENT,
-            hidden_hypothesis_step("the chain rule", Means.EXACT, "grad h = 0 at the minimiser (an interior one)"),
+            hidden_hypothesis_step("the chain rule", "grad h = 0 at the minimiser (an interior one)"),
         ),
         proves(
             squash.id,
@@ -358,7 +358,7 @@ def _total(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
             total.id,
             ARGUMENT,
             hidden_hypothesis_step(
-                "A2.4", Means.EXACT, "the C^1 outer map has non-zero partial derivatives at the minima (a tilt does it)"
+                "A2.4", "the C^1 outer map has non-zero partial derivatives at the minima (a tilt does it)"
             ),
         ),
         proves(

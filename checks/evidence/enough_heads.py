@@ -59,7 +59,7 @@ def _construction(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
                 {"up to delta": "max(-p, p - 1) <= d", "squeezed": "max(-(p + d), (p + d)/(1 + 2*d) - 1) <= 0"},
             ),
         ),
-        proves(squeeze.id, ARGUMENT, hidden_hypothesis_step("range of the network", Means.EXACT, needs_range)),
+        proves(squeeze.id, ARGUMENT, hidden_hypothesis_step("range of the network", needs_range)),
         proves(squeeze.id, REPAIRED, statement_step(squeeze, REPAIRED, Means.SMT, squeeze_wrong)),
         refutes(gate.id, PUBLISHED, _printed_network_step()),
         proves(
@@ -68,7 +68,7 @@ def _construction(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
             statement_step(norm, PUBLISHED, Means.SMT, {"half": "p^2 + r^2 <= 1", "strict": "p^2 + r^2 < 2"}),
             sum_step("D blocks: their squared norms add up"),
         ),
-        proves(norm.id, ARGUMENT, hidden_hypothesis_step("what beta can absorb", Means.EXACT, needs_readout)),
+        proves(norm.id, ARGUMENT, hidden_hypothesis_step("what beta can absorb", needs_readout)),
         proves(
             norm.id,
             REPAIRED,
@@ -139,7 +139,7 @@ def _assembly(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
                 {"without K": "A*X + B*Y + K <= (A + B)*Z", "smaller power": "A*X + B*Y + K <= (A + B + K)*X"},
             ),
         ),
-        proves(size.id, ARGUMENT, hidden_hypothesis_step("absorbing a constant", Means.EXACT, needs_bounded)),
+        proves(size.id, ARGUMENT, hidden_hypothesis_step("absorbing a constant", needs_bounded)),
     )
 
 

@@ -54,7 +54,7 @@ def _maximum(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
             ),
             _size(lemma),
         ),
-        proves(lemma.id, ARGUMENT, hidden_hypothesis_step("what is counted", Means.EXACT, needs)),
+        proves(lemma.id, ARGUMENT, hidden_hypothesis_step("what is counted", needs)),
         proves(lemma.id, REPAIRED, _size(lemma)),
     )
 

@@ -203,7 +203,7 @@ def _assembly(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
             statement_step(end, SHARPENED, Means.SMT, {"L eps": "abs(P - G) <= L*e", "eps": "abs(P - G) <= e"}),
         ),
         proves(theorem.id, PUBLISHED, _rescaled("2*L + 1"), _powers(), padding),
-        proves(theorem.id, ARGUMENT, hidden_hypothesis_step("which networks A3 gives", Means.EXACT, needs)),
+        proves(theorem.id, ARGUMENT, hidden_hypothesis_step("which networks A3 gives", needs)),
         proves(
             theorem.id,
             SHARPENED,

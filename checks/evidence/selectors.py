@@ -97,7 +97,7 @@ def _smooth_selector(selector: Claim) -> tuple[Evidence, ...]:
             selector.id,
             ARGUMENT,
             hidden_hypothesis_step(
-                "from pointwise to uniform", Means.EXACT, "the error decreases in q for every X (Dini's theorem)"
+                "from pointwise to uniform", "the error decreases in q for every X (Dini's theorem)"
             ),
         ),
     )

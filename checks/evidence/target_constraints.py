@@ -128,7 +128,7 @@ def _target_parts(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
             distinct.id,
             ARGUMENT,
             hidden_hypothesis_step(
-                "corners of the cube", Means.EXACT, "the directions have no zero entry and different sign patterns"
+                "corners of the cube", "the directions have no zero entry and different sign patterns"
             ),
         ),
         proves(

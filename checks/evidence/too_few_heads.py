@@ -114,7 +114,7 @@ def _basins(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
             outer.id,
             ARGUMENT,
             hidden_hypothesis_step(
-                "the domain of F_0", Means.EXACT, "z + delta e_i in [0,1]^D (for z_i = 0 only delta >= 0 makes sense)"
+                "the domain of F_0", "z + delta e_i in [0,1]^D (for z_i = 0 only delta >= 0 makes sense)"
             ),
         ),
         proves(

@@ -42,7 +42,7 @@ def evidence(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
         *_heads(claims),
         *_readout(claims),
         *(
-            proves(name, ARGUMENT, hidden_hypothesis_step("what the step uses", Means.EXACT, needs))
+            proves(name, ARGUMENT, hidden_hypothesis_step("what the step uses", needs))
             for name, needs in HIDDEN.items()
         ),
     )

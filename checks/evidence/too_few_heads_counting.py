@@ -206,7 +206,7 @@ def _cells(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
             ),
             *_logarithms(),
         ),
-        proves(surplus.id, ARGUMENT, hidden_hypothesis_step("the sign of k", Means.EXACT, "k >= 0")),
+        proves(surplus.id, ARGUMENT, hidden_hypothesis_step("the sign of k", "k >= 0")),
         proves(
             surplus.id,
             SHARPENED,

@@ -128,9 +128,12 @@ def argument_step(name: str, text: str) -> Step:
     return Step(name, Means.ARGUMENT, lambda: Proved(text))
 
 
-def hidden_hypothesis_step(name: str, means: Means, needs: str) -> Step:
-    """The printed argument holds only under a hypothesis that is not stated; ``needs`` names it."""
-    return Step(name, means, lambda: NotApplicable((needs,)))
+def hidden_hypothesis_step(name: str, needs: str) -> Step:
+    """A reader's judgement in prose: the printed argument uses an unstated hypothesis, which ``needs`` names.
+
+    Nothing is computed here, so the means is the weakest that may decide anything, as for `argument_step`.
+    """
+    return Step(name, Means.ARGUMENT, lambda: NotApplicable((needs,)))
 
 
 def exhaustive_step(

@@ -61,7 +61,7 @@ def _corollary(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
             few.id,
             ARGUMENT,
             hidden_hypothesis_step(
-                "what is used", Means.EXACT, "A3 (for C^1 parts: gamma = max(d, D_1)), by networks that satisfy A1"
+                "what is used", "A3 (for C^1 parts: gamma = max(d, D_1)), by networks that satisfy A1"
             ),
         ),
         proves(
@@ -80,9 +80,7 @@ def _corollary(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
         proves(
             many.id,
             ARGUMENT,
-            hidden_hypothesis_step(
-                "the model", Means.EXACT, "the model of C1.1 satisfies A1 (weights of F in [-1,1], |P| <= 1)"
-            ),
+            hidden_hypothesis_step("the model", "the model of C1.1 satisfies A1 (weights of F in [-1,1], |P| <= 1)"),
         ),
     )
 

@@ -16,6 +16,7 @@ from checks.evidence.tools import (
     counterexample_step,
     exhaustive_step,
     exponential_steps,
+    hidden_hypothesis_step,
     proves,
     refutes,
     statement_step,
@@ -222,3 +223,9 @@ def test_an_auxiliary_step_uses_the_engine_of_its_means() -> None:
     """Catches means that are only a label."""
     assert step("s", Means.SYMBOLIC, [], "x <= x", {}).run().label == "UNDECIDED"
     assert step("s", Means.SMT, [], "x <= x", {}).run().label == "PROVED"
+
+
+def test_a_readers_judgement_shows_the_weakest_means() -> None:
+    """Catches a hidden hypothesis or a prose proof, where nothing is computed, that is shown as more than an argument."""
+    for step in (hidden_hypothesis_step("range", "values in [0,1]"), argument_step("prose", "because")):
+        assert step.means is Means.ARGUMENT
