@@ -226,6 +226,6 @@ def test_an_auxiliary_step_uses_the_engine_of_its_means() -> None:
 
 
 def test_a_readers_judgement_shows_the_weakest_means() -> None:
-    """Catches a hidden hypothesis or a prose proof, where nothing is computed, that is shown as more than an argument."""
-    for step in (hidden_hypothesis_step("range", "values in [0,1]"), argument_step("prose", "because")):
-        assert step.means is Means.ARGUMENT
+    """Catches prose, where nothing is computed, that is shown as more than an argument."""
+    for judged in (hidden_hypothesis_step("range", "values in [0,1]"), argument_step("prose", "because")):
+        assert judged.means is Means.ARGUMENT
