@@ -204,7 +204,7 @@ def verdict_from_json(data: Mapping[str, Any]) -> Verdict:
         case "UNDECIDED":
             return Undecided(**fields)
         case "NOT_APPLICABLE":
-            return NotApplicable(tuple(fields["failed"]))
+            return NotApplicable(tuple(fields["failed"]), fields["witness"])
         case label:
             raise InvalidInput.about("verdict", label, "one of the four labels", "compute it again")
 

@@ -12,7 +12,7 @@ from rich.table import Table
 from checks.audit import Audit, all_evidence, audit, verdict_to_json, with_dependencies
 from checks.certificates import writer
 from headcount import console
-from theory.ledger import Claim, Form, Means, Reference, Refuted, Status, Undecided
+from theory.ledger import Claim, Form, Means, NotApplicable, Reference, Refuted, Status, Undecided
 from theory.registry import all_claims
 
 WIDE = 130
@@ -54,11 +54,11 @@ def write_witnesses(folder: Path, outcome: Audit) -> int:
 
 
 def certificates(outcome: Audit) -> dict[str, dict[str, Any]]:
-    """File name and certificate of every refuted statement whose witness is a certificate."""
+    """File name and certificate of every refuted statement, and of every argument shown to need a hypothesis."""
     return {
         f"{status.about.claim}.{status.about.form}.json": dict(status.verdict.witness)
         for status in outcome.statuses.values()
-        if isinstance(status.verdict, Refuted) and "kind" in status.verdict.witness
+        if isinstance(status.verdict, Refuted | NotApplicable) and "kind" in status.verdict.witness
     }
 
 
@@ -98,7 +98,7 @@ def claim_to_json(claim: Claim, outcome: Audit) -> dict[str, Any]:
             "status": status.verdict.label,
             "means": status.means.name.lower() if status.means is not None else None,
             "detail": status.verdict.detail,
-            "witness": dict(status.verdict.witness) if isinstance(status.verdict, Refuted) else None,
+            "witness": dict(getattr(status.verdict, "witness", {})) or None,
             "evidence": [
                 {
                     "purpose": result.purpose.value,
@@ -118,6 +118,7 @@ def claim_to_json(claim: Claim, outcome: Audit) -> dict[str, Any]:
         "title": claim.title,
         "source": claim.source,
         "severity": severity,
+        "no_argument": claim.no_argument or None,
         "statements": statements,
     }
 
@@ -160,9 +161,8 @@ def _render(claims: Sequence[Claim], outcome: Audit, detailed: bool) -> None:
         for form in Form:
             status = outcome.statuses.get(Reference(claim.id, form))
             label = "" if status is None else status.verdict.label
-            cells.append(
-                ARGUMENT_WORDS.get(label, "") if form is Form.ARGUMENT else console.styled(label) if label else ""
-            )
+            empty = "none printed" if form is Form.ARGUMENT and claim.no_argument else ""
+            cells.append(ARGUMENT_WORDS.get(label, empty) if form is Form.ARGUMENT else console.styled(label or ""))
         means = {status.means.name.lower() for status in standing(claim, outcome) if status.means is not None}
         view.add_row(claim.id, *cells, ", ".join(sorted(means)), *([claim.title] if wide else []))
     console.out.print(view)

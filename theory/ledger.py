@@ -95,9 +95,10 @@ class Undecided(_NoTruthValue):
 
 @dataclass(frozen=True)
 class NotApplicable(_NoTruthValue):
-    """A hypothesis fails, so the statement says nothing here."""
+    """A hypothesis fails, so the statement says nothing here; ``witness``, if any, shows where it is needed."""
 
     failed: tuple[str, ...]
+    witness: Mapping[str, Any] = field(default_factory=dict)
     label = "NOT_APPLICABLE"
     exit_code = 2
 
@@ -144,6 +145,7 @@ class Claim:
 
     ``argument`` is the meta-statement "the printed argument establishes the published statement": PROVED reads sound,
     NOT_APPLICABLE sound under a hidden hypothesis (named), UNDECIDED a gap, REFUTED wrong at a step (with witness).
+    Where the paper prints no argument, ``no_argument`` says what stands there instead (a definition, a measurement).
     For results of the project ``published`` is the statement of the results file.
     """
 
@@ -155,6 +157,7 @@ class Claim:
     repaired: Statement | None = None
     sharpened: Statement | None = None
     severity: Severity | None = None
+    no_argument: str = ""
 
     def statement(self, form: Form) -> Statement | None:
         statement: Statement | None = getattr(self, form.value)

@@ -1,10 +1,11 @@
 """Loads the claims: ``theory/claims/*.toml`` holds the texts as data, this module checks and parses them.
 
-A file is a list of ``[[claim]]`` tables: id, title, source, severity (optional), sub-tables ``published`` (always),
-``argument``, ``repaired``, ``sharpened``. A statement has words, formula (LaTeX), and optionally hypotheses (words),
-depends_on (``"N2"`` or ``"T2.1-15 (repaired)"``), same_as (a statement registered elsewhere that says the same), and a
-proposition: ``given`` (relations), ``then`` (a relation) and ``instance`` (exact values at which everything given
-holds - checked here, unless it needs transcendental values).
+A file is a list of ``[[claim]]`` tables: id, title, source, severity (where something falls), no_argument (what the
+paper prints in place of an argument; excludes one), sub-tables ``published`` (always), ``argument``, ``repaired``,
+``sharpened``. A statement has words, formula (LaTeX), and optionally hypotheses (words), depends_on (``"N2"`` or
+``"T2.1-15 (repaired)"``), same_as (a statement registered elsewhere that says the same), and a proposition: ``given``
+(relations), ``then`` (a relation) and ``instance`` (exact values at which everything given holds - checked here, unless
+it needs transcendental values).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from theory.exact import parse_exact
 from theory.ledger import Claim, Form, Reference, Severity, Statement
 from theory.propositions import proposition
 
-_CLAIM_KEYS = {"id", "title", "source", "severity", *(form.value for form in Form)}
+_CLAIM_KEYS = {"id", "title", "source", "severity", "no_argument", *(form.value for form in Form)}
 _STATEMENT_KEYS = {"words", "formula", "hypotheses", "depends_on", "given", "then", "instance", "same_as"}
 
 
@@ -56,8 +57,11 @@ def _claim(entry: Mapping[str, Any]) -> Claim:
     _only(f"claim {name}", entry, _CLAIM_KEYS)
     forms = {form.value: _statement(f"{name} ({form})", entry[form.value]) for form in Form if form.value in entry}
     severity = Severity(entry["severity"]) if "severity" in entry else None
+    absent = str(entry.get("no_argument", ""))
+    if absent and Form.ARGUMENT.value in forms:
+        raise InvalidInput.about(f"claim {name}", "no_argument", "no argument beside it", "keep one of the two")
     try:
-        return Claim(id=name, title=entry["title"], source=entry["source"], severity=severity, **forms)
+        return Claim(name, entry["title"], entry["source"], severity=severity, no_argument=absent, **forms)
     except (KeyError, TypeError) as error:
         raise InvalidInput.about(f"claim {name}", str(error), "id, title, source and published", "add it") from error
 

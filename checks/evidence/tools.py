@@ -136,6 +136,30 @@ def hidden_hypothesis_step(name: str, needs: str) -> Step:
     return Step(name, Means.ARGUMENT, lambda: NotApplicable((needs,)))
 
 
+def conditional_step(name: str, needs: str, without: Step, given: Step) -> Step:
+    """A printed step that holds under a hypothesis the paper does not state, which ``needs`` names.
+
+    ``without`` refutes the step as printed (its witness is kept), ``given`` proves it under the hypothesis. Each
+    mutant of either must spoil the conclusion.
+    """
+
+    def decide(without: Callable[[], Verdict], given: Callable[[], Verdict]) -> Verdict:
+        failing, holding = without(), given()
+        if not isinstance(failing, Refuted) or not failing.witness:
+            return UndecidedVerdict(f"Without '{needs}' the step was not refuted: {failing.detail}", "another point")
+        if not isinstance(holding, Proved):
+            return UndecidedVerdict(f"With '{needs}' the step was not proved: {holding.detail}", "another proof")
+        return NotApplicable((needs,), failing.witness)
+
+    def spoiled(without: Callable[[], Verdict], given: Callable[[], Verdict]) -> Verdict:
+        verdict = decide(without, given)
+        return Proved("the mutant changes nothing") if isinstance(verdict, NotApplicable) else verdict
+
+    mutants = [Mutant(m.name, partial(spoiled, m.run, given.run)) for m in without.mutants]
+    mutants += [Mutant(m.name, partial(spoiled, without.run, m.run)) for m in given.mutants]
+    return Step(name, min(without.means, given.means), partial(decide, without.run, given.run), tuple(mutants))
+
+
 def exhaustive_step(
     name: str,
     cases: Callable[[], Iterable[T]],

@@ -13,6 +13,7 @@ from checks import audit as module
 from checks.audit import audit, instance_holds, surviving_mutants, verdict_from_json, verdict_to_json, with_dependencies
 from checks.evidence.tools import (
     argument_step,
+    conditional_step,
     counterexample_step,
     exhaustive_step,
     exponential_steps,
@@ -229,3 +230,26 @@ def test_a_readers_judgement_shows_the_weakest_means() -> None:
     """Catches prose, where nothing is computed, that is shown as more than an argument."""
     for judged in (hidden_hypothesis_step("range", "values in [0,1]"), argument_step("prose", "because")):
         assert judged.means is Means.ARGUMENT
+
+
+def test_a_hidden_hypothesis_needs_a_failure_without_it_and_a_proof_with_it() -> None:
+    """Catches a hidden hypothesis that is only asserted, and mutants that change nothing."""
+    text = TOML + '[claim.argument]\nwords = "w"\ngiven = ["x >= 0"]\nthen = "x^2 <= x"\ninstance = { x = "1/2" }\n'
+    claim = parse_claims(text)[0]
+    without = counterexample_step(claim, Form.ARGUMENT, {"x": "2"}, {"the other way": "x^2 >= x"})
+    given = step("with it", Means.SMT, ["x >= 0", "x <= 1"], "x^2 <= x", {"half": "x^2 <= x/2"})
+    found = conditional_step("square", "x <= 1", without, given)
+    verdict = found.run()
+    assert isinstance(verdict, NotApplicable)
+    assert verdict.failed == ("x <= 1",)
+    assert verdict.witness["kind"] == "counterexample"
+    assert verdict_from_json(verdict_to_json(verdict)) == verdict
+    assert found.means is Means.SMT
+    assert len(found.mutants) == 2
+    assert surviving_mutants(proves("X1", Form.ARGUMENT, found)) == []
+    needless = counterexample_step(claim, Form.ARGUMENT, {"x": "1/2"}, {})
+    assert conditional_step("square", "x <= 1", needless, given).run().label == "UNDECIDED"
+    unproved = step("with it", Means.SMT, ["x >= 0"], "x^2 <= x", {})
+    assert conditional_step("square", "x <= 1", without, unproved).run().label == "UNDECIDED"
+    idle = Step("again", given.means, given.run, (Mutant("nothing changed", given.run),))
+    assert len(surviving_mutants(proves("X1", Form.ARGUMENT, conditional_step("square", "x", without, idle)))) == 1
