@@ -7,7 +7,7 @@ token and neuron by neuron, and takes derivatives by differences. It certifies n
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
@@ -19,7 +19,7 @@ import pytest
 import scipy.linalg
 
 from checks.certificates import writer
-from constructions.arithmetic import FLOAT64, fractions
+from constructions.arithmetic import EXACT, FLOAT64, fractions
 from constructions.evaluate import attention, target
 from constructions.network import Dense, Head, Network, Perceptron
 from constructions.network_json import network_to_json
@@ -50,6 +50,8 @@ class SecondOpinion:
         "relu": lambda x: max(x, mpmath.mpf(0)),
         "tanh": mpmath.tanh,
         "gelu": lambda x: x * mpmath.ncdf(x),
+        "sigmoid": lambda x: 1 / (1 + mpmath.exp(-x)),
+        "silu": lambda x: x / (1 + mpmath.exp(-x)),
     }
 
     def __init__(self, network: Mapping[str, Any]) -> None:
@@ -180,6 +182,27 @@ def collision(network: Network, seed: int = 1, radius: Fraction = Fraction(1, 2*
     return writer.collision(network, task, exact[0], exact[1], free, radius, Fraction(float(gap)) * Fraction(99, 100))
 
 
+def near_collisions(network: Network, bits: Sequence[int], seed: int = 1) -> list[tuple[Any, Any, Fraction, Fraction]]:
+    """Points (first, second, gap, distance) for the toy task: a refined pair cut to so many bits each.
+
+    The distance is the second opinion's own, with two per mille of room; the block's W_O must be the identity.
+    """
+    task = toy(network.seq_len)
+    pair, free = float_collision(network, task, seed)
+    opinion = SecondOpinion(network_to_json(network))
+    refined = opinion.collide([[tuple(map(mpmath.mpf, map(float, token))) for token in s] for s in pair], free)
+    points = []
+    for cut in bits:
+        with mpmath.workdps(DIGITS):
+            cutting = [[tuple(mpmath.floor(x * 2**cut) / 2**cut for x in token) for token in s] for s in refined]
+            a, b = (opinion.attention(sequence) for sequence in cutting)
+            distance = max(abs(x - y) for x, y in zip(a, b, strict=True)) * mpmath.mpf("1.002")
+        exact = [fractions([[Fraction(*mpmath.libmp.to_rational(x._mpf_)) for x in t] for t in s]) for s in cutting]
+        gap = abs(target(task, exact[0], EXACT) - target(task, exact[1], EXACT))
+        points.append((exact[0], exact[1], gap, Fraction(mpmath.nstr(distance, 15))))
+    return points
+
+
 def counterexample() -> Certificate:
     """exp(x) < 1 + x + x^2/2 fails at x = 1/3 although 0 < x <= 1 and x = 1/3."""
     parse = parse_expression
@@ -242,8 +265,11 @@ def quadratic_budget() -> Certificate:
 @pytest.fixture(scope="session")
 def true_certificates() -> dict[str, Certificate]:
     """One or more true certificates of every kind, by name."""
+    block = random_block(8, [2], 8, "tanh", 3, beta=2)
     return {
-        "collision": collision(random_block(8, [2], 8, "tanh", 3, beta=2)),
+        "collision": collision(block),
+        "near collision": writer.near_collision(block, toy(8), *near_collisions(block, [50])[0]),
+        "capacity": writer.capacity(block, toy(8), near_collisions(block, [8, 16, 40, 100])),
         "counterexample": counterexample(),
         "witness": hard_gate_witness(),
         "bisection": writer.error_below(*minimum_of_two(Fraction(10)), Fraction(3, 100)),
@@ -262,6 +288,7 @@ def examples() -> SimpleNamespace:
         collision=collision,
         hard_gate_witness=hard_gate_witness,
         minimum_of_two=minimum_of_two,
+        near_collisions=near_collisions,
         quadratic_budget=quadratic_budget,
         random_block=random_block,
         specialist=specialist,

@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 ORDER = ("theory", "constructions", "checks", "experiments", "headcount")
 FLINT_USERS = ("checks/balls.py", "checks/verify/")
-CHECKER = ("canonical", "records", "schema")
+CHECKER = ("canonical", "fields", "records", "schema")
 FORBIDDEN_CALLS = {"eval", "exec", "compile", "__import__", "sympify", "parse_expr", "loads_pickle"}
 FORBIDDEN_MODULES = {"pickle", "cPickle", "dill", "cloudpickle", "shelve", "marshal", "joblib"}
 MOST_LINES = 400

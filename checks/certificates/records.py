@@ -98,6 +98,25 @@ class Collision:
 
 
 @dataclass(frozen=True)
+class Pair:
+    """Two sequences, targets at least ``gap`` apart, read-out inputs at most ``distance`` apart (sup norm)."""
+
+    sequences: tuple[Matrix, Matrix]
+    gap: Fraction
+    distance: Fraction
+
+
+@dataclass(frozen=True)
+class NearCollisions:
+    """One pair ("near_collision") or several ("capacity") for one block and one task."""
+
+    network: Network
+    task: Task
+    pairs: tuple[Pair, ...]
+    precision: int
+
+
+@dataclass(frozen=True)
 class Covering:
     """The numbers of the analytic budget (N2, N3): feature i sits in value ``channels[i] = (head, channel)``."""
 
@@ -131,4 +150,4 @@ class Counterexample:
     conclusion: tuple[Expression, str, Expression]
 
 
-Certificate = Collision | SupError | Counterexample
+Certificate = Collision | NearCollisions | SupError | Counterexample

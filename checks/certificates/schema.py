@@ -7,13 +7,11 @@ package that read know nothing of the rest of the project: the checker must not 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
-from fractions import Fraction
-from itertools import pairwise
-from typing import Any, NoReturn, TypeVar
+from typing import Any
 
 from checks.certificates.canonical import Malformed, load
+from checks.certificates.fields import MAX_SIZE, VARIABLE, Fields
 from checks.certificates.records import (
     Certificate,
     Collision,
@@ -27,31 +25,19 @@ from checks.certificates.records import (
     Head,
     Map,
     Matrix,
+    NearCollisions,
     Network,
+    Pair,
     SupError,
     Task,
-    Vector,
 )
 
 SCHEMA = 1
-MAX_DIGITS = 1_200
-MAX_EXPONENT = 20_000
-MAX_TOTAL_BITS = 2**31  # of all numbers together, after expansion of the exponents
 MAX_SEQ_LEN = 100_000
-MAX_SIZE = 1_000_000
-MAX_NODES = 20_000
-MAX_NESTING = 100
-MAX_POWER = 64
-ACTIVATIONS = ("identity", "relu", "gelu", "tanh")
+PRECISION = (32, 2048)
+ACTIVATIONS = ("identity", "relu", "gelu", "tanh", "sigmoid", "silu")
 RELATIONS = ("<", "<=", "=", ">=", ">")
 FORMS = ("published", "argument", "repaired", "sharpened")
-ARITY = {"+": (1, MAX_NODES), "*": (1, MAX_NODES), "min": (1, MAX_NODES), "max": (1, MAX_NODES)}
-ARITY |= {"-": (1, 2), "/": (2, 2), "^": (2, 2)}
-ARITY |= dict.fromkeys(("exp", "log", "tanh", "relu", "gelu", "abs"), (1, 1))
-_NUMBER = re.compile(r"(-?[0-9]+)(?:/([0-9]+)|p(-?[0-9]{1,6}))?\Z", re.ASCII)
-_VARIABLE = re.compile(r"[A-Za-z][A-Za-z0-9]{0,30}\Z", re.ASCII)
-
-T = TypeVar("T")
 
 
 def parse(data: bytes) -> Certificate:
@@ -65,6 +51,8 @@ def parse(data: bytes) -> Certificate:
         raise Malformed(f"schema={loaded.get('schema')!a}: this checker reads schema {SCHEMA}")
     readers: dict[str, Callable[[_Reader, dict[str, Any]], Certificate]] = {
         "collision": _Reader.collision,
+        "near_collision": _Reader.near_collision,
+        "capacity": _Reader.capacity,
         "sup_error": _Reader.sup_error,
         "counterexample": _Reader.counterexample,
     }
@@ -75,104 +63,8 @@ def parse(data: bytes) -> Certificate:
     return readers[kind](_Reader(), content)
 
 
-class _Reader:
-    """Checks types, shapes and sizes; every method takes the value and the place it stands at."""
-
-    def __init__(self) -> None:
-        self.bits = 0
-
-    def fail(self, at: str, needed: str) -> NoReturn:
-        raise Malformed(f"{at}: {needed}")
-
-    def fields(self, data: object, at: str, *names: str) -> list[Any]:
-        if not isinstance(data, dict) or set(data) != set(names):
-            found = sorted(data) if isinstance(data, dict) else type(data).__name__
-            self.fail(at, f"an object with exactly the keys {', '.join(sorted(names))}; found {str(found)[:200]!a}")
-        return [data[name] for name in names]
-
-    def items(self, data: object, at: str, length: int | None = None) -> list[Any]:
-        if not isinstance(data, list) or not 1 <= len(data) <= MAX_SIZE or length not in (None, len(data)):
-            self.fail(at, f"a list of {length or 'one or more'} entries")
-        return data
-
-    def each(self, data: object, at: str, read: Callable[[Any, str], T], length: int | None = None) -> tuple[T, ...]:
-        return tuple(read(entry, f"{at}[{index}]") for index, entry in enumerate(self.items(data, at, length)))
-
-    def integer(self, data: object, at: str, least: int, most: int) -> int:
-        if not isinstance(data, int) or isinstance(data, bool) or not least <= data <= most:
-            self.fail(at, f"an integer from {least} to {most}")
-        return data
-
-    def boolean(self, data: object, at: str) -> bool:
-        if not isinstance(data, bool):
-            self.fail(at, "true or false")
-        return data
-
-    def word(self, data: object, at: str, *choices: str) -> str:
-        if not isinstance(data, str) or (choices and data not in choices) or len(data) > 200 or not data.isprintable():
-            self.fail(at, f"one of {', '.join(choices)}" if choices else "a printable string of at most 200 characters")
-        return data
-
-    def number(self, data: object, at: str) -> Fraction:
-        match = _NUMBER.match(data) if isinstance(data, str) and len(data) <= 2 * MAX_DIGITS else None
-        if match is None or max(len(match[1]), len(match[2] or "")) > MAX_DIGITS:
-            self.fail(at, f'an exact number such as "-12", "3/4" or "5p-3" of at most {MAX_DIGITS} digits')
-        top, bottom, exponent = int(match[1]), int(match[2] or 1), int(match[3] or 0)
-        if bottom == 0 or abs(exponent) > MAX_EXPONENT:
-            self.fail(at, f"a denominator other than 0 and an exponent of at most {MAX_EXPONENT}")
-        self.bits += top.bit_length() + bottom.bit_length() + abs(exponent)
-        if self.bits > MAX_TOTAL_BITS:
-            self.fail(at, f"numbers of at most {MAX_TOTAL_BITS} bits in all")
-        return Fraction(top << max(exponent, 0), bottom << max(-exponent, 0))
-
-    def positive(self, data: object, at: str) -> Fraction:
-        number = self.number(data, at)
-        if number <= 0:
-            self.fail(at, "a positive number")
-        return number
-
-    def vector(self, data: object, at: str, length: int | None = None) -> Vector:
-        return self.each(data, at, self.number, length)
-
-    def matrix(self, data: object, at: str, rows: int | None = None, columns: int | None = None) -> Matrix:
-        found = self.each(data, at, self.vector, rows)
-        if any(len(row) != (columns or len(found[0])) for row in found):
-            self.fail(at, f"rows of equal length{f', {columns} entries each' if columns else ''}")
-        return found
-
-    def positions(self, data: object, at: str, seq_len: int) -> tuple[int, ...]:
-        found = self.each(data, at, lambda entry, place: self.integer(entry, place, 1, seq_len))
-        if any(a >= b for a, b in pairwise(found)):
-            self.fail(at, "positions in increasing order")
-        return found
-
-    def expression(self, data: object, at: str, variables: set[str] | None) -> Expression:
-        nodes = 0
-
-        def read(node: object, depth: int) -> Expression:
-            nonlocal nodes
-            nodes += 1
-            if depth > MAX_NESTING or nodes > MAX_NODES:
-                self.fail(at, f"an expression of at most {MAX_NODES} nodes and depth {MAX_NESTING}")
-            if isinstance(node, str):
-                if not _VARIABLE.match(node):
-                    return self.number(node, at)
-                if variables is not None and node not in variables:
-                    self.fail(at, f"known variables only; found {node!a}")
-                return node
-            operator = node[0] if isinstance(node, list) and node else None
-            least, most = ARITY.get(operator, (1, 0)) if isinstance(operator, str) else (1, 0)
-            if not isinstance(node, list) or not least <= len(node) - 1 <= most:
-                self.fail(at, f"a known operator with the right number of arguments; found {str(operator)[:40]!a}")
-            arguments = [read(argument, depth + 1) for argument in node[1:]]
-            if operator == "^":
-                power = arguments[1]
-                if not isinstance(power, Fraction) or power.denominator != 1 or abs(power) > MAX_POWER:
-                    self.fail(at, f"an integer exponent of size at most {MAX_POWER}")
-                arguments[1] = int(power)
-            return (operator, *arguments)
-
-        return read(data, 0)
+class _Reader(Fields):
+    """Networks, tasks, and the kinds of certificates."""
 
     def map(self, data: object, at: str, inputs: int, seq_len: int | None) -> tuple[Map, int]:
         """A map with ``inputs`` inputs, and its number of outputs; ``seq_len`` None: no positions allowed."""
@@ -304,9 +196,39 @@ class _Reader:
             tuple((s, t, j) for s, t, j in places),
             chosen,
             self.positive(radius, "radius"),
-            self.integer(precision, "precision", 32, 2048),
+            self.integer(precision, "precision", *PRECISION),
             self.positive(gap, "claim.gap"),
         )
+
+    def near_collision(self, data: dict[str, Any]) -> NearCollisions:
+        names = ("claim", "network", "task", "first", "second", "precision")
+        claim, block, task, first, second, precision = self.fields(data, "certificate", *names)
+        network = self.network(block)
+        pair = self.pair(claim, "claim", {"first": first, "second": second}, "certificate", network)
+        return NearCollisions(
+            network, self.task(task, network), (pair,), self.integer(precision, "precision", *PRECISION)
+        )
+
+    def capacity(self, data: dict[str, Any]) -> NearCollisions:
+        claim, block, task, pairs, precision = self.fields(
+            data, "certificate", "claim", "network", "task", "pairs", "precision"
+        )
+        network = self.network(block)
+        (claims,) = self.fields(claim, "claim", "points")
+        tokens = self.items(pairs, "pairs")
+        points = self.items(claims, "claim.points", len(tokens))
+        found = [
+            self.pair(point, f"claim.points[{k}]", entry, f"pairs[{k}]", network)
+            for k, (point, entry) in enumerate(zip(points, tokens, strict=True))
+        ]
+        bits = self.integer(precision, "precision", *PRECISION)
+        return NearCollisions(network, self.task(task, network), tuple(found), bits)
+
+    def pair(self, claim: object, at: str, tokens: object, place: str, network: Network) -> Pair:
+        gap, distance = self.fields(claim, at, "gap", "distance")
+        sequences = self.fields(tokens, place, "first", "second")
+        first, second = (self.tokens(entry, f"{place}.first or second", network) for entry in sequences)
+        return Pair((first, second), self.positive(gap, f"{at}.gap"), self.positive(distance, f"{at}.distance"))
 
     def sup_error(self, data: dict[str, Any]) -> SupError:
         claim, block, target, evidence = self.fields(data, "certificate", "claim", "network", "task", "evidence")
@@ -347,7 +269,7 @@ class _Reader:
             data, "certificate", "claim", "values", "hypotheses", "conclusion"
         )
         identity, form = self.fields(claim, "claim", "id", "form")
-        if not isinstance(values, dict) or not all(_VARIABLE.match(name) for name in values):
+        if not isinstance(values, dict) or not all(VARIABLE.match(name) for name in values):
             self.fail("values", "an object from variable names to numbers")
         point = {name: self.number(value, f"values.{name}") for name, value in values.items()}
 

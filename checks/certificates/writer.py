@@ -49,9 +49,8 @@ def collision(
         InvalidInput: something outside the limits of the schema.
     """
     content = {
+        **_about(network, task),
         "claim": {"gap": format_exact(gap)},
-        "task": task_to_json(task),
-        "network": network_to_json(network),
         "first": tokens_to_json(first),
         "second": tokens_to_json(second),
         "free": [list(place) for place in free],
@@ -61,6 +60,39 @@ def collision(
     if rows is not None:
         content["rows"] = [list(row) for row in rows]
     return seal("collision", content)
+
+
+def near_collision(
+    network: Network,
+    task: RetrievalTask,
+    first: ExactArray,
+    second: ExactArray,
+    gap: Number,
+    distance: Number,
+    precision: int = 256,
+) -> dict[str, Any]:
+    """N8, lower: targets of two exact sequences (T, d) at least ``gap`` apart, read-out inputs at most ``distance``.
+
+    The distance is the largest difference of a coordinate of the read-out's input. Raises InvalidInput.
+    """
+    claim, tokens = _point(first, second, gap, distance)
+    return seal("near_collision", {**_about(network, task), "claim": claim, **tokens, "precision": precision})
+
+
+def capacity(
+    network: Network,
+    task: RetrievalTask,
+    points: Sequence[tuple[ExactArray, ExactArray, Number, Number]],
+    precision: int = 256,
+) -> dict[str, Any]:
+    """N8, lower: the error-capacity curve of a block, as (first, second, gap, distance) like `near_collision`.
+
+    Every read-out with Lipschitz constant L errs by at least the largest ``(gap - L distance)/2``. Raises InvalidInput.
+    """
+    entries = [_point(*point) for point in points]
+    claims, pairs = [claim for claim, _ in entries], [tokens for _, tokens in entries]
+    content = {**_about(network, task), "claim": {"points": claims}, "pairs": pairs, "precision": precision}
+    return seal("capacity", content)
 
 
 def error_below(network: Network, task: RetrievalTask, bound: Number) -> dict[str, Any]:
@@ -184,8 +216,18 @@ def read(path: str | Path) -> dict[str, Any]:
 def _sup_error(
     network: Network, task: RetrievalTask, claim: dict[str, Any], evidence: dict[str, Any]
 ) -> dict[str, Any]:
-    content = {"claim": claim, "task": task_to_json(task), "network": network_to_json(network), "evidence": evidence}
-    return seal("sup_error", content)
+    return seal("sup_error", {**_about(network, task), "claim": claim, "evidence": evidence})
+
+
+def _about(network: Network, task: RetrievalTask) -> dict[str, Any]:
+    return {"task": task_to_json(task), "network": network_to_json(network)}
+
+
+def _point(
+    first: ExactArray, second: ExactArray, gap: Number, distance: Number
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    claim = {"gap": format_exact(gap), "distance": format_exact(distance)}
+    return claim, {"first": tokens_to_json(first), "second": tokens_to_json(second)}
 
 
 def _inequality(entry: Inequality) -> list[Any]:

@@ -4,8 +4,8 @@
 
 It trusts nobody: it imports the standard library, flint's ball arithmetic and the certificate schema, and evaluates
 attention in its own way. Exit codes: 0 proved, 1 refuted, 2 undecided (also: damaged or malformed), 3 usage.
-Reading order: `arithmetic`, `blocks`, then a module for each kind: `collision`; `bisection`, `budget`, `sup_error`;
-`counterexample`.
+Reading order: `arithmetic`, `blocks`, then a module for each kind: `collision`; `near_collision`; `counterexample`;
+`bisection`, `budget`, `sup_error`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from checks.certificates.canonical import MAX_BYTES, Malformed
 from checks.verify.arithmetic import Refuted, Undecided, Work, text
 from checks.verify.collision import check_collision
 from checks.verify.counterexample import check_counterexample
+from checks.verify.near_collision import check_near_collisions
 from checks.verify.sup_error import check_sup_error
 
 INFIX = "+-*/^"
@@ -51,6 +52,8 @@ def verify(data: bytes) -> Answer:
     try:
         if isinstance(claim, records.Collision):
             facts = check_collision(claim, work)
+        elif isinstance(claim, records.NearCollisions):
+            facts = check_near_collisions(claim, work)
         elif isinstance(claim, records.SupError):
             facts = check_sup_error(claim, work)
         else:
@@ -68,6 +71,12 @@ def describe(claim: records.Certificate) -> str:
     """What has been proved, in words."""
     if isinstance(claim, records.Collision):
         return f"two sequences with equal attention outputs and targets at least {text(claim.gap)} apart exist"
+    if isinstance(claim, records.NearCollisions):
+        bound = "every read-out with Lipschitz constant L (sup norm) errs somewhere by at least"
+        if len(claim.pairs) > 1:
+            return f"{bound} the largest (gap - L distance)/2 of {len(claim.pairs)} pairs of sequences"
+        (pair,) = claim.pairs
+        return f"{bound} ({text(pair.gap)} - L * {text(pair.distance)})/2"
     if isinstance(claim, records.SupError):
         every = " for every beta > 0" if claim.every_beta else ""
         return f"sup |network - target| {claim.relation} {text(claim.bound)}{every}"

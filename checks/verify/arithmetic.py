@@ -95,8 +95,8 @@ class Balls:
         if name == "abs":
             return abs(x)
         function = FUNCTIONS[name]
-        # exp, log, tanh increase everywhere, gelu from -3/4 on (its minimum is at -0.7517...): the end points decide.
-        if x.rad() > NARROW and (name != "gelu" or x > -0.75):
+        # exp, log, tanh, sigmoid increase everywhere, gelu from -0.7517... on, silu from -1.278...: the ends decide.
+        if x.rad() > NARROW and (name not in INCREASING_FROM or x > INCREASING_FROM[name]):
             return function(x.lower()).union(function(x.upper()))
         return function(x)
 
@@ -111,6 +111,10 @@ class Balls:
             return 1 / x
         if name == "tanh":
             return 1 - self.power(self.value("tanh", x), 2)
+        if name in ("sigmoid", "silu"):
+            share = self.value("sigmoid", x)
+            slope = share * (1 - share)
+            return slope if name == "sigmoid" else share + x * slope
         density = self.value("exp", -self.power(x, 2) / 2) / (2 * arb.pi()).sqrt()
         return self.normal(x) + x * density
 
@@ -170,10 +174,9 @@ class Rationals:
     def value(self, name: str, x: Any) -> Any:
         if name in ("relu", "abs"):
             return x if x >= 0 else fmpq(0) if name == "relu" else -x
-        point, image = (1, 0) if name == "log" else (0, 1 if name == "exp" else 0)
-        if x != point:
+        if x != (1 if name == "log" else 0):
             raise Irrational(f"{name} of {str(x)[:40]} is not rational")
-        return fmpq(image)
+        return {"exp": fmpq(1), "sigmoid": fmpq(1, 2)}.get(name, fmpq(0))
 
     def slope(self, name: str, x: Any) -> NoReturn:
         raise Irrational(f"no slope of {name} in exact arithmetic")
@@ -200,7 +203,10 @@ FUNCTIONS: Mapping[str, Callable[[arb], arb]] = {
     "log": arb.log,
     "tanh": arb.tanh,
     "gelu": lambda x: x * normal_distribution(x),
+    "sigmoid": lambda x: 1 / (1 + (-x).exp()),
+    "silu": lambda x: x / (1 + (-x).exp()),
 }
+INCREASING_FROM = {"gelu": -0.75, "silu": -1.25}
 
 
 def power(x: Any, exponent: int, one: Any) -> Any:

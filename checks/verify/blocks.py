@@ -51,7 +51,7 @@ class Block:
         self.beta = numbers.number(network.beta)
         output = Dense(network.output_weight, (network.output_bias,), "identity")
         self.encoder = [*self._stages(network.encoder), *self._stages((heads,))]
-        self.readout = [*self._stages((output,)), *self._stages(network.readout)]
+        self.mixing, self.readout = self._stages((output,)), self._stages(network.readout)
         self.starts, start = [], 0
         for head in network.heads:
             self.starts.append(start)
@@ -100,9 +100,13 @@ class Block:
         """The concatenated head outputs, from `token` at every position; balls only."""
         return [row for head in zip(*encoded, strict=True) for row in softmax_mean(head)]
 
+    def mix(self, attended: list[Row]) -> list[Row]:
+        """The read-out's input: the concatenated head outputs through W_O."""
+        return self.run(self.mixing, attended, 0)
+
     def output(self, attended: list[Row]) -> Row:
         """The read-out of the concatenated head outputs."""
-        (row,) = self.run(self.readout, attended, 0)
+        (row,) = self.run(self.readout, self.mix(attended), 0)
         return row
 
 

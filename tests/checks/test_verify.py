@@ -71,6 +71,8 @@ def answer(certificate: dict[str, Any]) -> str:
 
 KINDS = (
     "collision",
+    "near collision",
+    "capacity",
     "counterexample",
     "witness",
     "bisection",
@@ -152,7 +154,7 @@ def test_dependent_rows(examples: SimpleNamespace) -> None:
     assert answer(writer.seal("collision", one)) == "UNDECIDED"
 
 
-@pytest.mark.parametrize("activation", ["tanh", "gelu", "relu", "identity"])
+@pytest.mark.parametrize("activation", ["tanh", "gelu", "relu", "identity", "sigmoid", "silu"])
 @pytest.mark.parametrize("positional", [False, True])
 def test_attention_agrees_with_mpmath(examples: SimpleNamespace, activation: str, positional: bool) -> None:
     """Catches a wrong score, weight, bias or activation in the checker's own evaluation."""
@@ -252,9 +254,9 @@ def test_rows_enclose_values_and_quotients(
             assert sum((s * step for s, step in zip(wide[1:], steps, strict=True)), arb(0)).overlaps(b - a)
 
 
-@pytest.mark.parametrize("name", ["relu", "abs", "gelu", "tanh", "exp"])
+@pytest.mark.parametrize("name", ["relu", "abs", "gelu", "tanh", "exp", "sigmoid", "silu"])
 def test_functions_on_boxes(name: str) -> None:
-    """Catches a range or slope that misses a kink or an interior minimum: relu and abs at 0, gelu at -0.7517."""
+    """Catches a range or slope that misses a kink or an interior minimum: relu, abs, gelu (-0.75), silu (-1.28)."""
     numbers = Balls(Work())
     for middle in (-5, -2, -1, -0.75, -0.5, 0, 0.25, 1, 4):
         for radius in (0.0, 2.0**-25, 2.0**-10, 0.25, 0.5, 1.0, 3.0):

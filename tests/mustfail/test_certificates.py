@@ -28,7 +28,16 @@ from theory.ledger import Form
 Certificate = dict[str, Any]
 Path = tuple[str | int, ...]
 MOST_SECONDS = 5.0
-KINDS = ("collision", "counterexample", "witness", "bisection", "budget", "budget with gates")
+KINDS = (
+    "collision",
+    "near collision",
+    "capacity",
+    "counterexample",
+    "witness",
+    "bisection",
+    "budget",
+    "budget with gates",
+)
 
 
 def sealed(certificate: Certificate) -> bytes:
@@ -121,6 +130,53 @@ COLLISION_FORGERIES = {
 def test_forged_collisions(true_certificates: dict[str, Certificate], name: str) -> None:
     """Catches a checker that does not use the forged part."""
     forged(true_certificates["collision"], COLLISION_FORGERIES[name])
+
+
+NEAR_FORGERIES = {
+    "first layer weight": put((*HIDDEN, 0, "weight", 3, 0), plus(SMALL)),
+    "query": put((*HEAD, "query", 0, 1), plus(SMALL)),
+    "value": put((*HEAD, "value", 1, 4), plus(SMALL)),
+    "W_O": put(("network", "output_weight", 0, 0), times(Fraction(2))),
+    "W_O mixes": put(("network", "output_weight", 1, 0), "1000"),
+    "beta": put(("network", "beta"), times(Fraction(2))),
+    "token of the first sequence": put(("first", 2, 0), plus(SMALL)),
+    "token of the second sequence": put(("second", 5, 0), plus(-SMALL)),
+    "sequences alike": lambda c: c.update(first=c["second"]),
+    "larger gap": put(("claim", "gap"), times(Fraction(1001, 1000))),
+    "smaller distance": put(("claim", "distance"), times(Fraction(99, 100))),
+    "no distance": put(("claim", "distance"), "0"),
+    "negative gap": put(("claim", "gap"), "-1"),
+    "gap zero": put(("claim", "gap"), "0"),
+    "another target": put(("task", "outer"), ["*", "z0", "1/10"]),
+    "outside the cube": put(("first", 0, 0), "3/2"),
+    "a sequence too short": put(("first",), lambda rows: rows[:-1]),
+    "precision too large": put(("precision",), 4096),
+    "kind": put(("kind",), "collision"),
+}
+
+
+@pytest.mark.parametrize("name", NEAR_FORGERIES)
+def test_forged_near_collisions(true_certificates: dict[str, Certificate], name: str) -> None:
+    """Catches a checker that takes a distance or a gap on trust, or measures the distance before W_O."""
+    forged(true_certificates["near collision"], NEAR_FORGERIES[name])
+
+
+CAPACITY_FORGERIES = {
+    "one larger gap": put(("claim", "points", 2, "gap"), times(Fraction(1001, 1000))),
+    "one smaller distance": put(("claim", "points", 3, "distance"), times(Fraction(99, 100))),
+    "points swapped": put(("claim", "points"), lambda points: points[::-1]),
+    "a pair dropped": put(("pairs",), lambda pairs: pairs[:-1]),
+    "a point dropped": put(("claim", "points"), lambda points: points[1:]),
+    "nothing": lambda c: c.update(pairs=[], claim={"points": []}),
+    "token": put(("pairs", 3, "first", 0, 0), plus(SMALL)),
+    "beta": put(("network", "beta"), times(Fraction(3, 2))),
+}
+
+
+@pytest.mark.parametrize("name", CAPACITY_FORGERIES)
+def test_forged_capacity_curves(true_certificates: dict[str, Certificate], name: str) -> None:
+    """Catches a curve of which only some points are checked."""
+    forged(true_certificates["capacity"], CAPACITY_FORGERIES[name])
 
 
 def test_forged_collisions_are_refuted(true_certificates: dict[str, Certificate]) -> None:
@@ -506,13 +562,16 @@ def test_wrong_types_everywhere(true_certificates: dict[str, Certificate], kind:
     nodes = [path for path, _ in leaves(certificate) if path != ("digest",)]
     for path in (rng.choice(nodes) for _ in range(150)):
         junk = rng.choice(JUNK)
-        if (path, junk) not in HARMLESS:
+        if not harmless(path, junk):
             assert forged(certificate, put(path, junk)).label == "UNDECIDED"
     for path in (rng.choice(nodes) for _ in range(60)):
         assert forged(certificate, removed(path)).label == "UNDECIDED"
 
 
-HARMLESS: tuple[tuple[Path, Any], ...] = ((("task", "name"), ""), (("hypotheses",), []))
+def harmless(path: Path, junk: Any) -> bool:
+    """A task may have any printable name, a counterexample no hypotheses."""
+    named = path == ("task", "name") and isinstance(junk, str) and junk.isprintable() and len(junk) <= 200
+    return named or (path, junk) == (("hypotheses",), [])
 
 
 def removed(path: Path) -> Callable[[Certificate], None]:
