@@ -6,6 +6,8 @@
 
 DEF-H has ``output_bias = class_token`` and no other bias; trained blocks have both. A key bias shifts all scores of a
 head alike and drops out of the softmax, so there is none here.
+
+Between encoder and class token there may be token layers (`TokenLayer`), in which every token attends to all tokens.
 """
 
 from __future__ import annotations
@@ -18,17 +20,23 @@ from constructions.arithmetic import ExactArray, exact_array
 from theory.errors import InvalidInput
 from theory.expressions import Expression, free_variables
 
-ACTIVATIONS = ("identity", "relu", "gelu", "tanh")
+ACTIVATIONS = ("identity", "relu", "gelu", "tanh", "silu", "sigmoid", "heaviside")
+"""heaviside(x) is 1 for x >= 0 and 0 for x < 0."""
 MAX_SEQ_LEN = 100_000
 
 
 @dataclass(frozen=True, eq=False)
 class Dense:
-    """``activation(weight @ x + bias)``: weight (out, in), bias (out,) or, depending on the position, (T, out)."""
+    """``activation(weight @ x + bias)``: weight (out, in), bias (out,) or, depending on the position, (T, out).
+
+    ``copies``: None, or how many identical neurons each row stands for; the next layer receives their sum. So networks
+    with more unit-weight neurons than any memory holds (N7) are data, and are counted neuron by neuron.
+    """
 
     weight: ExactArray
     bias: ExactArray
     activation: str = "identity"
+    copies: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weight", exact_array(self.weight, "weight", (None, None)))
@@ -37,6 +45,8 @@ class Dense:
         object.__setattr__(self, "bias", exact_array(self.bias, "bias", shape))
         if self.activation not in ACTIVATIONS:
             raise InvalidInput.about("activation", self.activation, f"one of {', '.join(ACTIVATIONS)}", "relu")
+        if self.copies is not None and (len(self.copies) != rows or not all(_is_count(n) for n in self.copies)):
+            raise InvalidInput.about("copies", self.copies, f"{rows} integers >= 1, one for each row", "None")
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +62,8 @@ class Perceptron:
                 raise InvalidInput.about("layer shapes", found, "(b, a) then (c, b)", "check the widths")
         if not self.layers:
             raise InvalidInput.about("layers", 0, "at least one layer", "add an identity layer")
+        if self.layers[-1].copies is not None:
+            raise InvalidInput.about("copies", "last layer", "a layer after it that adds the copies", "add a layer")
 
     @property
     def input_dim(self) -> int:
@@ -112,11 +124,39 @@ class Head:
 
 
 @dataclass(frozen=True, eq=False)
+class TokenLayer:
+    """A layer in which every token t attends, with its own query, to all T tokens:
+
+    heard(t) = output_bias + output_weight Concat_i [ sum_u softmax_u(beta (query_i state(t) + query_bias_i) .
+    key_i state(u)) (value_i state(u) + value_bias_i) ],   new state(t) = update(state(t), heard(t)), t may matter.
+    ``class_update``: None, or the same for the class token, which then queries the same heads.
+    Shapes: heads on states R^E; output_weight (R, sum of value sizes); output_bias (R,); update R^(E+R) -> R^E'.
+    """
+
+    heads: tuple[Head, ...]
+    beta: Fraction
+    output_weight: ExactArray
+    output_bias: ExactArray
+    update: Map
+    class_update: Map | None = None
+
+    def __post_init__(self) -> None:
+        _check_attention(self, self.beta)
+        width = self.heads[0].key.shape[1]
+        for name, function in (("update", self.update), ("class_update", self.class_update)):
+            if function is not None and function.input_dim != width + len(self.output_bias):
+                wanted = f"{width} + {len(self.output_bias)} (state and heard)"
+                raise InvalidInput.about(f"{name} input", function.input_dim, wanted, "match the state")
+        if self.class_update is not None and any(_positional_lengths(self.class_update)):
+            raise InvalidInput.about("class_update", "positional bias", "no position", "one bias row")
+
+
+@dataclass(frozen=True, eq=False)
 class Network:
-    """The single-layer transformer of DEF-H with its class-token query. All weights are exact.
+    """The transformer of DEF-H with its class-token query, after any number of token layers. All weights are exact.
 
     Shapes: class_token (C,); output_weight (R, sum of value sizes); output_bias (R,); heads as in `Head`;
-    encoder R^d (and the position) -> R^E; readout R^R -> R^l.
+    encoder R^d (and the position) -> R^E; readout R^R -> R^l. DEF-H has no token layer.
     """
 
     seq_len: int
@@ -128,31 +168,30 @@ class Network:
     output_weight: ExactArray
     output_bias: ExactArray
     readout: Map
+    token_layers: tuple[TokenLayer, ...] = ()
 
     def __post_init__(self) -> None:
         if not 1 <= self.seq_len <= MAX_SEQ_LEN:
             raise InvalidInput.about("seq_len", self.seq_len, f"between 1 and {MAX_SEQ_LEN}", "another length")
-        if self.beta <= 0:
-            raise InvalidInput.about("beta", self.beta, "beta > 0 (DEF-H)", "a positive inverse temperature")
-        if not self.heads:
-            raise InvalidInput.about("heads", 0, "at least one head", "add a head")
         object.__setattr__(self, "class_token", exact_array(self.class_token, "class_token", (None,)))
-        for head in self.heads:
-            if head.key.shape[1] != self.encoder.output_dim or head.query.shape[1] != len(self.class_token):
-                found = (head.query.shape, head.key.shape)
-                wanted = f"query (q, {len(self.class_token)}) and key (q, {self.encoder.output_dim})"
-                raise InvalidInput.about("head shapes", found, wanted, "match the encoder and the class token")
-        values = sum(head.value.shape[0] for head in self.heads)
-        object.__setattr__(self, "output_weight", exact_array(self.output_weight, "output_weight", (None, values)))
-        rows = self.output_weight.shape[0]
-        object.__setattr__(self, "output_bias", exact_array(self.output_bias, "output_bias", (rows,)))
+        _check_attention(self, self.beta)
+        width, class_width = self.encoder.output_dim, len(self.class_token)
+        for layer in self.token_layers:
+            _check_heads(layer.heads, width, width)
+            if layer.class_update is not None:
+                _check_heads(layer.heads, width, class_width)
+                class_width = layer.class_update.output_dim
+            width = layer.update.output_dim
+        _check_heads(self.heads, width, class_width)
         if self.encoder.input_dim != self.token_dim:
             raise InvalidInput.about("encoder input", self.encoder.input_dim, f"token_dim={self.token_dim}", "match it")
+        rows = len(self.output_bias)
         if self.readout.input_dim != rows:
             raise InvalidInput.about("readout input", self.readout.input_dim, f"{rows} inputs", "match output_weight")
-        for table in _positional_lengths(self.encoder):
-            if table != self.seq_len:
-                raise InvalidInput.about("positional bias rows", table, f"seq_len={self.seq_len}", "one row each")
+        for function in (self.encoder, *(layer.update for layer in self.token_layers)):
+            for table in _positional_lengths(function):
+                if table != self.seq_len:
+                    raise InvalidInput.about("positional bias rows", table, f"seq_len={self.seq_len}", "one row each")
 
     @property
     def num_heads(self) -> int:
@@ -164,7 +203,31 @@ class Network:
         return int(self.output_weight.shape[1])
 
 
-def _positional_lengths(encoder: Map) -> Sequence[int]:
-    if isinstance(encoder, Formula):
+def _check_attention(layer: TokenLayer | Network, beta: Fraction) -> None:
+    """Check beta and the heads' outputs, and freeze output_weight and output_bias."""
+    if beta <= 0:
+        raise InvalidInput.about("beta", beta, "beta > 0 (DEF-H)", "a positive inverse temperature")
+    if not layer.heads:
+        raise InvalidInput.about("heads", 0, "at least one head", "add a head")
+    values = sum(head.value.shape[0] for head in layer.heads)
+    weight = exact_array(layer.output_weight, "output_weight", (None, values))
+    object.__setattr__(layer, "output_weight", weight)
+    object.__setattr__(layer, "output_bias", exact_array(layer.output_bias, "output_bias", (weight.shape[0],)))
+
+
+def _check_heads(heads: Sequence[Head], width: int, query_width: int) -> None:
+    for head in heads:
+        if head.key.shape[1] != width or head.query.shape[1] != query_width:
+            found = (head.query.shape, head.key.shape)
+            wanted = f"query (q, {query_width}) and key (q, {width})"
+            raise InvalidInput.about("head shapes", found, wanted, "match the encoder and the class token")
+
+
+def _positional_lengths(function: Map) -> Sequence[int]:
+    if isinstance(function, Formula):
         return ()
-    return tuple(layer.bias.shape[0] for layer in encoder.layers if layer.bias.ndim == 2)
+    return tuple(layer.bias.shape[0] for layer in function.layers if layer.bias.ndim == 2)
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1

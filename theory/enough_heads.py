@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -21,11 +22,31 @@ LARGEST_EXPONENT = Fraction(256)
 
 @dataclass(frozen=True)
 class Term:
-    """One share of the error budget: ``value_upper`` bounds the contribution ``name`` by the claim ``claim``."""
+    """One share of the error budget: ``value_upper`` bounds the contribution ``name`` by the claim ``claim``.
+
+    A budget may be a tree: a term with ``parts`` is their sum, so every part is stated as it arrives at the output,
+    Lipschitz constants included. Raises InvalidInput where the parts do not add up.
+    """
 
     name: str
     claim: str
     value_upper: Fraction
+    parts: tuple[Term, ...] = ()
+
+    def __post_init__(self) -> None:
+        added = sum((part.value_upper for part in self.parts), Fraction(0))
+        if self.parts and added != self.value_upper:
+            raise InvalidInput.about(f"term {self.name}", self.value_upper, f"the sum {added} of its parts", "Term.sum")
+
+    @classmethod
+    def sum(cls, name: str, claim: str, parts: Sequence[Term]) -> Term:
+        """The term that is the sum of its parts.
+
+        >>> leaves = [Term("left", "N1", Fraction(1, 8)), Term("right", "N2", Fraction(1, 4))]
+        >>> Term.sum("both", "T2.1-end", leaves).value_upper
+        Fraction(3, 8)
+        """
+        return cls(name, claim, sum((part.value_upper for part in parts), Fraction(0)), tuple(parts))
 
 
 @dataclass(frozen=True)
