@@ -67,15 +67,20 @@ def counterexample_step(claim: Claim, form: Form, values: Mapping[str, str], rig
 
     ``right`` maps names of true neighbours to conclusions that the same point must not refute.
     """
-    stated = _proposition(claim, form)
-    point = {name: parse_exact(value) for name, value in values.items()}
+    return _failure("an exact counterexample", claim, form, _proposition(claim, form), values, right)
 
-    def decide(candidate: Proposition) -> Verdict:
-        hypotheses = [_sides(relation) for relation in candidate.hypotheses]
-        return confirm(writer.counterexample(claim.id, form.value, point, hypotheses, _sides(candidate.conclusion)))
 
-    mutants = tuple(Mutant(label, partial(decide, stated.concluding(text))) for label, text in right.items())
-    return Step("an exact counterexample", Means.EXACT, partial(decide, stated), mutants)
+def failing_step(
+    name: str,
+    claim: Claim,
+    form: Form,
+    given: Sequence[str],
+    then: str,
+    values: Mapping[str, str],
+    right: Mapping[str, str],
+) -> Step:
+    """An auxiliary proposition fails at exact values; ``values`` and ``right`` as in `counterexample_step`."""
+    return _failure(name, claim, form, proposition(given, then), values, right)
 
 
 def confirm(certificate: Mapping[str, Any]) -> Verdict:
@@ -188,6 +193,19 @@ def _step(name: str, means: Means, stated: Proposition, wrong: Mapping[str, str]
     engine = ENGINES[means]
     mutants = tuple(Mutant(label, partial(engine, stated.concluding(text))) for label, text in wrong.items())
     return Step(name, means, partial(engine, stated), mutants)
+
+
+def _failure(
+    name: str, claim: Claim, form: Form, stated: Proposition, values: Mapping[str, str], right: Mapping[str, str]
+) -> Step:
+    point = {key: parse_exact(value) for key, value in values.items()}
+
+    def decide(candidate: Proposition) -> Verdict:
+        hypotheses = [_sides(relation) for relation in candidate.hypotheses]
+        return confirm(writer.counterexample(claim.id, form.value, point, hypotheses, _sides(candidate.conclusion)))
+
+    mutants = tuple(Mutant(label, partial(decide, stated.concluding(text))) for label, text in right.items())
+    return Step(name, Means.EXACT, partial(decide, stated), mutants)
 
 
 def _sides(relation: Relation) -> tuple[Expression, str, Expression]:
