@@ -8,6 +8,7 @@ import numpy as np
 
 from constructions.arithmetic import ExactArray
 from constructions.network import Map, Network, Perceptron
+from constructions.sparse import entries_of
 from theory.errors import InvalidInput
 
 
@@ -38,8 +39,8 @@ def count_parameters(network: Network) -> ParameterCount:
     dense = nonzero = positional = 0
     for layer in (layer for perceptron in maps for layer in perceptron.layers):
         first = layer.bias[0] if layer.bias.ndim == 2 else layer.bias
-        dense += layer.weight.size + first.size
-        nonzero += _nonzero(layer.weight) + _nonzero(first)
+        dense += layer.shape[0] * layer.shape[1] + first.size
+        nonzero += entries_of(layer).count + _nonzero(first)
         positional += _nonzero(layer.bias - first) if layer.bias.ndim == 2 else 0
     arrays = [network.class_token, network.output_weight, network.output_bias]
     for head in network.heads:

@@ -8,6 +8,7 @@ import numpy as np
 
 from constructions.arithmetic import EXACT, ArrayArithmetic, ExactArray
 from constructions.network import Formula, Map, Network
+from constructions.sparse import SparseLayer
 from constructions.task import RetrievalTask
 from theory.errors import InvalidInput
 from theory.expressions import evaluate as evaluate_expression
@@ -18,7 +19,10 @@ def apply_map(function: Map, x: Any, arithmetic: ArrayArithmetic) -> Any:
     if isinstance(function, Formula):
         return _apply_formula(function, x, arithmetic)
     for layer in function.layers:
-        x = arithmetic.matmul(x, arithmetic.asarray(layer.weight.T)) + arithmetic.asarray(layer.bias)
+        if isinstance(layer, SparseLayer):
+            x = layer.entries.product(x, arithmetic) + arithmetic.asarray(layer.bias)
+        else:
+            x = arithmetic.matmul(x, arithmetic.asarray(layer.weight.T)) + arithmetic.asarray(layer.bias)
         if layer.activation != "identity":
             x = getattr(arithmetic, layer.activation)(x)
     return x

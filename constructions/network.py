@@ -40,7 +40,17 @@ class Dense:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weight", exact_array(self.weight, "weight", (None, None)))
-        rows = self.weight.shape[0]
+        self.check()
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(out, in)."""
+        rows, columns = self.weight.shape
+        return int(rows), int(columns)
+
+    def check(self) -> None:
+        """Freeze the bias; InvalidInput unless bias, activation and copies fit the weight."""
+        rows = self.shape[0]
         shape = (None, rows) if getattr(self.bias, "ndim", 1) == 2 else (rows,)
         object.__setattr__(self, "bias", exact_array(self.bias, "bias", shape))
         if self.activation not in ACTIVATIONS:
@@ -57,8 +67,8 @@ class Perceptron:
 
     def __post_init__(self) -> None:
         for before, after in zip(self.layers, self.layers[1:], strict=False):
-            if before.weight.shape[0] != after.weight.shape[1]:
-                found = (before.weight.shape, after.weight.shape)
+            if before.shape[0] != after.shape[1]:
+                found = (before.shape, after.shape)
                 raise InvalidInput.about("layer shapes", found, "(b, a) then (c, b)", "check the widths")
         if not self.layers:
             raise InvalidInput.about("layers", 0, "at least one layer", "add an identity layer")
@@ -67,11 +77,11 @@ class Perceptron:
 
     @property
     def input_dim(self) -> int:
-        return int(self.layers[0].weight.shape[1])
+        return self.layers[0].shape[1]
 
     @property
     def output_dim(self) -> int:
-        return int(self.layers[-1].weight.shape[0])
+        return self.layers[-1].shape[0]
 
 
 @dataclass(frozen=True)

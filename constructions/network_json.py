@@ -10,6 +10,7 @@ import numpy as np
 
 from constructions.arithmetic import ExactArray, fractions
 from constructions.network import Component, Dense, Formula, Head, Map, Network, Perceptron
+from constructions.sparse import SparseLayer, SparseMatrix
 from theory.errors import InvalidInput
 from theory.exact import format_exact, parse_exact
 from theory.expressions import expression_from_json, expression_to_json
@@ -66,10 +67,7 @@ def network_from_json(data: Mapping[str, Any]) -> Network:
 def map_to_json(function: Map) -> dict[str, Any]:
     """A feed-forward map: ``{"layers": [...]}`` or ``{"input_dim": ..., "components": [...]}``."""
     if isinstance(function, Perceptron):
-        layers = [
-            {"weight": _array_to_json(d.weight), "bias": _array_to_json(d.bias), "activation": d.activation}
-            for d in function.layers
-        ]
+        layers = [_layer_to_json(layer) for layer in function.layers]
         return {"layers": layers}
     components = [
         {
@@ -85,11 +83,7 @@ def map_to_json(function: Map) -> dict[str, Any]:
 def map_from_json(data: Mapping[str, Any]) -> Map:
     """Inverse of `map_to_json`."""
     if "layers" in data:
-        return Perceptron(
-            tuple(
-                Dense(_array(entry["weight"]), _array(entry["bias"]), entry["activation"]) for entry in data["layers"]
-            )
-        )
+        return Perceptron(tuple(_layer_from_json(entry) for entry in data["layers"]))
     components = tuple(
         Component(
             expression_from_json(entry["expression"]),
@@ -110,6 +104,28 @@ def tokens_to_json(tokens: ExactArray) -> list[Any]:
 def tokens_from_json(data: Any) -> ExactArray:
     """Inverse of `tokens_to_json`."""
     return _array(data)
+
+
+def _layer_to_json(layer: Dense) -> dict[str, Any]:
+    """``weight`` is a list of rows or, if sparse, ``{"shape": [rows, columns], "rows": [[[column, value], ...], ...]}``;
+    columns count from 0."""
+    rest = {"bias": _array_to_json(layer.bias), "activation": layer.activation}
+    if not isinstance(layer, SparseLayer):
+        return {"weight": _array_to_json(layer.weight), **rest}
+    rows = [[[column, format_exact(value)] for column, value in row.items()] for row in layer.entries.rows()]
+    return {"weight": {"shape": list(layer.shape), "rows": rows}, **rest}
+
+
+def _layer_from_json(entry: Mapping[str, Any]) -> Dense:
+    bias, activation = _array(entry["bias"]), entry["activation"]
+    if not isinstance(entry["weight"], Mapping):
+        return Dense(_array(entry["weight"]), bias, activation)
+    num_rows, num_columns = entry["weight"]["shape"]
+    rows = entry["weight"]["rows"]
+    if len(rows) != num_rows or sum(map(len, rows)) > MAX_ENTRIES:
+        raise InvalidInput.about("number of rows or weights", len(rows), f"{num_rows} rows", "re-export it")
+    parsed = [{int(column): parse_exact(value) for column, value in row} for row in rows]
+    return SparseLayer(SparseMatrix.from_rows(parsed, num_columns), bias, activation)
 
 
 def _array_to_json(array: ExactArray) -> Any:
