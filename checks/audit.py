@@ -1,7 +1,8 @@
 """The audit: run the evidence, compute every status, keep what was computed keyed by content.
 
 A cached result is used only if nothing that it depends on has changed: the statement, the step, and the source code of
-theory, constructions and checks (with the versions of the engines). There is no other state.
+theory, constructions and checks (with the versions of the engines). What is undecided is never kept: it may be a tool
+that is missing today, or a time-out. There is no other state.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import hashlib
 import importlib
 import importlib.metadata
 import json
+import os
 import pkgutil
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -90,6 +92,18 @@ def audit(
     return Audit(tuple(claims), tuple(results), statuses(claims, results))
 
 
+def usable(cache_folder: Path) -> bool:
+    """Whether evidence can be kept in a folder: it can be made, and a file in it written and removed."""
+    probe = cache_folder / f"{os.getpid()}.probe"
+    try:
+        cache_folder.mkdir(parents=True, exist_ok=True)
+        probe.write_text("", encoding="utf-8")
+        probe.unlink()
+    except OSError:
+        return False
+    return True
+
+
 def with_dependencies(claims: Sequence[Claim], ids: Sequence[str]) -> tuple[Claim, ...]:
     """The claims named and, transitively, those that they depend on.
 
@@ -154,12 +168,19 @@ def _run(step: Step, piece: Evidence, statement: object, folder: Path | None) ->
     start = time.perf_counter()
     verdict = step.run()
     seconds = time.perf_counter() - start
-    if path is not None:
+    if path is not None and not isinstance(verdict, Undecided):
+        _keep(path, verdict, seconds)
+    return StepResult(step.name, step.means, verdict, seconds)
+
+
+def _keep(path: Path, verdict: Verdict, seconds: float) -> None:
+    temporary = path.with_suffix(".part")
+    try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_suffix(".part")
         temporary.write_text(json.dumps({"verdict": verdict_to_json(verdict), "seconds": seconds}), encoding="utf-8")
         temporary.replace(path)
-    return StepResult(step.name, step.means, verdict, seconds)
+    except OSError:
+        return  # a folder that cannot be written to (`usable` says so): computed again next time
 
 
 def _key(step: Step, piece: Evidence, statement: object) -> str:

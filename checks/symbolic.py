@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import sympy
 
-from theory.errors import NotFinite
+from theory.errors import InexactOperation, NotFinite
 from theory.exact import format_exact
 from theory.expressions import Call, Expression, to_sympy
 from theory.ledger import Proved, Refuted, Undecided, Verdict
@@ -40,7 +40,7 @@ def prove_identity(proposition: Proposition, seed: int = 0) -> Verdict:
         except NotFinite:  # a divisor vanishes there
             continue
         evaluated += 1
-        if not holds and all(relation.holds_exactly(point) for relation in proposition.hypotheses):
+        if not holds and _met(proposition, point):
             values = {name: format_exact(value) for name, value in point.items()}
             return Refuted(f"fails at {values}", {"values": values})
         if evaluated == POINTS:
@@ -52,6 +52,14 @@ def prove_identity(proposition: Proposition, seed: int = 0) -> Verdict:
     if sympy.expand(numerator) == 0:
         return Proved(f"sympy: the numerator of left - right expands to 0; also exact at {evaluated} random points")
     return Undecided("The numerator does not expand to 0.", "use the hypotheses: checks.smt")
+
+
+def _met(proposition: Proposition, point: dict[str, Fraction]) -> bool:
+    """Whether the hypotheses hold; not where one of them has a pole or needs a value that is not rational."""
+    try:
+        return all(relation.holds_exactly(point) for relation in proposition.hypotheses)
+    except (NotFinite, InexactOperation):
+        return False
 
 
 def _has_transcendental(expression: Expression) -> bool:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from rich.table import Table
 
-from checks.audit import Audit, all_evidence, audit, verdict_to_json, with_dependencies
+from checks.audit import Audit, all_evidence, audit, usable, verdict_to_json, with_dependencies
 from checks.certificates import writer
 from headcount import console
 from theory.ledger import Claim, Form, Means, NotApplicable, Reference, Refuted, Status, Undecided
@@ -18,6 +18,8 @@ from theory.registry import all_claims
 WIDE = 130
 """From this many columns on the table of claims shows their titles."""
 ARGUMENT_WORDS = {"PROVED": "sound", "REFUTED": "wrong", "UNDECIDED": "gap", "NOT_APPLICABLE": "hidden hypothesis"}
+NONE_PRINTED = "none printed"
+"""What stands in place of an argument's standing where the paper prints none (`Claim.no_argument`)."""
 
 
 def run(
@@ -68,9 +70,17 @@ def perform(ids: Sequence[str], use_cache: bool, quiet: bool) -> Audit:
     claims = with_dependencies(every, ids) if ids else every
     names = {claim.id for claim in claims}
     evidence = [piece for piece in all_evidence(every) if piece.about.claim in names]
-    folder = cache_folder() if use_cache else None
+    folder = _cache() if use_cache else None
     with console.progress_bar("audit", len(evidence), quiet) as advance:
         return audit(claims, evidence, folder, lambda name, done, total: advance(name, done))
+
+
+def _cache() -> Path | None:
+    folder = cache_folder()
+    if usable(folder):
+        return folder
+    console.err.print(f"Nothing can be kept in {folder}: going on without a cache.", markup=False)
+    return None
 
 
 def cache_folder() -> Path:
@@ -161,8 +171,7 @@ def _render(claims: Sequence[Claim], outcome: Audit, detailed: bool) -> None:
         for form in Form:
             status = outcome.statuses.get(Reference(claim.id, form))
             label = "" if status is None else status.verdict.label
-            empty = "none printed" if form is Form.ARGUMENT and claim.no_argument else ""
-            cells.append(ARGUMENT_WORDS.get(label, empty) if form is Form.ARGUMENT else console.styled(label or ""))
+            cells.append(argument_word(claim, label) if form is Form.ARGUMENT else console.styled(label or ""))
         means = {status.means.name.lower() for status in standing(claim, outcome) if status.means is not None}
         view.add_row(claim.id, *cells, ", ".join(sorted(means)), *([claim.title] if wide else []))
     console.out.print(view)
@@ -180,8 +189,21 @@ def _render(claims: Sequence[Claim], outcome: Audit, detailed: bool) -> None:
     console.out.print(totals["formal"], markup=False)
 
 
+def argument_word(claim: Claim, label: str) -> str:
+    """How a printed argument stands, in words; ``label`` is empty where none is registered."""
+    return ARGUMENT_WORDS.get(label, NONE_PRINTED if claim.no_argument else "")
+
+
 def _word(form: str, label: str) -> str:
     return ARGUMENT_WORDS[label] if form == Form.ARGUMENT else label.replace("_", " ").lower()
+
+
+def evidence_line(item: Mapping[str, Any]) -> str:
+    """One step of evidence in one line; of a proof that the kernel could not be asked about, only why."""
+    verdict = item["verdict"]
+    if item["means"] == Means.FORMAL.name.lower() and verdict["label"] == Undecided.label:
+        return f"{verdict['reason'].rstrip('.')} ({verdict['remedy']})"
+    return f"{item['purpose']} by {item['means']}: {item['step']} - {verdict['label']} ({item['seconds']} s)"
 
 
 def _render_claim(claim: Claim, outcome: Audit) -> None:
@@ -192,7 +214,11 @@ def _render_claim(claim: Claim, outcome: Audit) -> None:
         console.out.print(f"  {form}: {console.styled(statement['status'])} ", end="")
         console.out.print(statement["words"], markup=False)
         for item in statement["evidence"]:
-            line = f"    {item['purpose']} by {item['means']}: {item['step']} - {item['verdict']['label']}"
-            console.out.print(line + f" ({item['seconds']} s)", markup=False)
+            console.out.print(f"    {evidence_line(item)}", markup=False)
         console.out.print(f"    {statement['detail']}", markup=False)
+        if statement["status"] == "NOT_APPLICABLE" and "values" in (witness := statement["witness"] or {}):
+            values = ", ".join(f"{name} = {value}" for name, value in witness["values"].items())
+            console.out.print(f"    without it the step fails at {values}", markup=False)
+    if claim.no_argument:
+        console.out.print(f"  argument: {NONE_PRINTED} ({claim.no_argument})", markup=False)
     console.out.print(f"  again: headcount audit {claim.id} --no-cache", markup=False)

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from checks.audit import Audit
 from checks.certificates import writer
-from headcount.auditing import ARGUMENT_WORDS, claim_to_json
+from headcount.auditing import argument_word, claim_to_json
 from theory.ledger import Claim, Form
 
 
@@ -43,7 +43,11 @@ def ledger_context(outcome: Audit) -> dict[str, Any]:
     claims = [_claim(claim, outcome) for claim in outcome.claims]
     fallen = sum(claim["cells"][0]["text"] == "REFUTED" for claim in claims)
     stand = sum(claim["cells"][0]["text"] == "PROVED" for claim in claims)
-    sentence = f"{len(claims)} claims: as published {stand} are proved, {fallen} refuted by an exact witness."
+    open_still = len(claims) - stand - fallen
+    sentence = (
+        f"{len(claims)} claims: as published {stand} are proved, {fallen} refuted by an exact witness, "
+        f"{open_still} undecided."
+    )
     return {"claims": claims, "sentence": sentence}
 
 
@@ -53,8 +57,8 @@ def _claim(claim: Claim, outcome: Audit) -> dict[str, Any]:
     for form in Form:
         statement = data["statements"].get(form.value)
         text = "" if statement is None else statement["status"]
-        if form is Form.ARGUMENT and text:
-            text = ARGUMENT_WORDS[text]
+        if form is Form.ARGUMENT:
+            text = argument_word(claim, text)
         cells.append({"text": text, "class": text.split(" ")[0]})
         if statement and statement["means"]:
             means.append(statement["means"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from checks.audit import Audit
-from headcount.auditing import ARGUMENT_WORDS
+from headcount.auditing import argument_word
 from theory.errors import InvalidInput
 from theory.ledger import Form, Reference
 
@@ -22,7 +22,7 @@ def table(outcome: Audit) -> str:
         for form in Form:
             status = outcome.statuses.get(Reference(claim.id, form))
             label = "" if status is None else status.verdict.label
-            cells.append(ARGUMENT_WORDS.get(label, "") if form is Form.ARGUMENT else label.replace("_", " ").lower())
+            cells.append(argument_word(claim, label) if form is Form.ARGUMENT else label.replace("_", " ").lower())
         lines.append(f"| {claim.id} | {claim.title} | {' | '.join(cells)} |")
     counts = [outcome.statuses[Reference(claim.id)].verdict.label for claim in outcome.claims]
     total = ", ".join(f"{counts.count(label)} {label.replace('_', ' ').lower()}" for label in dict.fromkeys(counts))

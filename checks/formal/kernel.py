@@ -49,8 +49,8 @@ class NotChecked(HeadcountError):
     """The kernel could not be asked here; nothing is known about the theorems, good or bad."""
 
     def __init__(self, reason: str, remedy: str) -> None:
-        super().__init__(f"formal: not checked here: {reason} Try: {remedy}.")
-        self.reason = f"formal: not checked here: {reason}"
+        super().__init__(f"formal: {reason} Try: {remedy}.")
+        self.reason = f"formal: {reason}"
         self.remedy = remedy
 
 

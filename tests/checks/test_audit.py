@@ -122,6 +122,27 @@ def test_a_damaged_cache_file_is_computed_again(tmp_path: Path, counted: Counted
     assert json.loads(path.read_text())["verdict"]["label"] == "PROVED"
 
 
+def test_what_is_undecided_is_not_kept(tmp_path: Path) -> None:
+    """Catches a missing tool or a time-out of today that the cache repeats for ever."""
+    absent = Counted(Undecided("coqc is not installed", "install it"))
+    for means in (Means.FORMAL, Means.SMT):
+        for _ in range(2):
+            audit(one_claim(), piece_of(absent, means=means), tmp_path)
+    assert absent.runs == 4
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_used_does_not_end_the_audit(tmp_path: Path, counted: Counted) -> None:
+    """Catches an audit that stops because its cache is a file, a device or a folder without room."""
+    (tmp_path / "file").write_text("in the way")
+    for folder in (tmp_path / "file", tmp_path / "file" / "below", Path("/dev/null/cache")):
+        assert not module.usable(folder)
+        assert audit(one_claim(), piece_of(counted), folder).statuses[Reference("X1")].verdict.label == "PROVED"
+    assert counted.runs == 3
+    assert module.usable(tmp_path / "new")
+    assert list((tmp_path / "new").iterdir()) == []
+
+
 def test_an_invented_verdict_is_not_believed(tmp_path: Path, counted: Counted) -> None:
     """Catches a label that is not one of the four."""
     audit(one_claim(), piece_of(counted), tmp_path)

@@ -56,3 +56,9 @@ def test_points_where_a_divisor_vanishes_are_skipped() -> None:
     """Catches a crash at a random point: this divisor vanishes at every third one or so."""
     product = "*".join(f"(x - {k})" for k in range(-30, 31))
     assert prove_identity(proposition([], f"({product})/({product}) = 1")).label == "PROVED"
+
+
+@pytest.mark.parametrize("given", ["1/(x - x) > 0", "exp(x) > 0", "log(0*x) > 0"])
+def test_a_hypothesis_without_a_value_refutes_nothing(given: str) -> None:
+    """Catches a pole or a transcendental value in a hypothesis that escapes as an exception, or counts as met."""
+    assert prove_identity(proposition([given], "x = 2*x")).label == "UNDECIDED"
