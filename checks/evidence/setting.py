@@ -8,8 +8,8 @@ from functools import partial
 
 from checks.enclose import gradient_l1_supremum, unit_box
 from checks.evidence.tools import (
-    argument_step,
     counterexample_step,
+    exponential_steps,
     proves,
     refutes,
     statement_step,
@@ -216,7 +216,7 @@ def _model(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
                 {"with 1.13": "gelu(a) - gelu(b) <= 113/100*(a - b)", "relu": "relu(a) - relu(b) <= a - b"},
             ),
         ),
-        proves(readout.id, REPAIRED, _gelu_step(), _gelu_beyond()),
+        proves(readout.id, REPAIRED, _gelu_step(), *_gelu_beyond(readout)),
         proves(
             weights.id,
             PUBLISHED,
@@ -248,11 +248,18 @@ def _gelu_step() -> Step:
     return Step("|gelu'| <= 1.13 on [-4, 4]", Means.BALL, partial(decide, Fraction("1.13")), mutants)
 
 
-def _gelu_beyond() -> Step:
-    return argument_step(
-        "|gelu'| <= 1.13 beyond",
-        "gelu'' = phi(x) (2 - x^2) < 0 for x >= 4, so there gelu' decreases from gelu'(4) <= 1.13 to its limit 1; and "
-        "gelu'(-x) = 1 - gelu'(x).",
+def _gelu_beyond(readout: Claim) -> tuple[Step, ...]:
+    """|gelu'| <= 1.13 off [-4, 4]: the statement for x >= 4 (F = e^{x^2/8} >= 1 + x^2/8), and -x from x."""
+    return (
+        statement_step(readout, REPAIRED, Means.SMT, {"at most 1": "P + c*x/E <= 1", "half": "P + c*x/E <= 113/200"}),
+        *exponential_steps(),
+        step(
+            "gelu'(-x) = 1 - gelu'(x), as Phi(-x) = 1 - Phi(x): with 0 <= gelu'(x) <= 1.13 at most 1.13 in magnitude",
+            Means.SMT,
+            ["g >= 0", "g <= 113/100"],
+            "abs(1 - g) <= 113/100",
+            {"without the lower bound 0": "abs(1 - g) <= 99/100", "an eighth": "abs(1 - g) <= 13/100"},
+        ),
     )
 
 

@@ -8,8 +8,8 @@ from fractions import Fraction
 from checks.evidence.setting import DEFINITION, SEQ_LEN, WITHOUT_HESSIAN, task, task_step
 from checks.evidence.tools import (
     argument_step,
+    conditional_statement_step,
     counterexample_step,
-    hidden_hypothesis_step,
     proves,
     refutes,
     statement_step,
@@ -127,8 +127,12 @@ def _target_parts(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
         proves(
             distinct.id,
             ARGUMENT,
-            hidden_hypothesis_step(
-                "corners of the cube", "the directions have no zero entry and different sign patterns"
+            conditional_statement_step(
+                distinct,
+                ("the directions have no zero entry and different sign patterns", "a*b < 0"),
+                {"a": "1", "b": "2", "u": "1", "v": "1"},
+                {"they may agree": "abs(u - v) >= 0", "both are corners": "min(u, v) >= 1"},
+                {"the same corner": "abs(u - v) <= 0", "further apart": "abs(u - v) >= 2"},
             ),
         ),
         proves(
@@ -171,11 +175,21 @@ def _parts(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
         proves(
             together.id,
             PUBLISHED,
+            statement_step(
+                together,
+                PUBLISHED,
+                Means.SMT,
+                {"half the error": "K/(4*N^2) <= r^2/2", "without rounding up": "N <= c/r"},
+            ),
+        ),
+        proves(
+            together.id,
+            ARGUMENT,
             ridges,
             barron,
             statement_step(
                 together,
-                PUBLISHED,
+                ARGUMENT,
                 Means.SMT,
                 {"C/e": "p*(n + 1) <= P*(C/e)", "n units, no constant": "p*(n + 1) <= P*n"},
             ),

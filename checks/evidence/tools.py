@@ -26,7 +26,7 @@ from theory.ledger import (
     Verdict,
 )
 from theory.ledger import Undecided as UndecidedVerdict
-from theory.propositions import Proposition, Relation, proposition
+from theory.propositions import Proposition, Relation, proposition, relation
 
 T = TypeVar("T")
 MAX_CASES = 50_000_000
@@ -163,6 +163,29 @@ def conditional_step(name: str, needs: str, without: Step, given: Step) -> Step:
     mutants = [Mutant(m.name, partial(spoiled, m.run, given.run)) for m in without.mutants]
     mutants += [Mutant(m.name, partial(spoiled, without.run, m.run)) for m in given.mutants]
     return Step(name, min(without.means, given.means), partial(decide, without.run, given.run), tuple(mutants))
+
+
+def conditional_statement_step(
+    claim: Claim,
+    needs: tuple[str, str],
+    values: Mapping[str, str],
+    right: Mapping[str, str],
+    wrong: Mapping[str, str],
+) -> Step:
+    """`conditional_step` for the proposition of the claim's argument: false at ``values``, true with one relation more.
+
+    ``needs`` is that hypothesis, in words and as a relation; ``right`` and ``wrong`` as in `counterexample_step` and
+    `step`.
+    """
+    words, more = needs
+    printed = _proposition(claim, Form.ARGUMENT)
+    given = Proposition((*printed.hypotheses, relation(more)), printed.conclusion)
+    return conditional_step(
+        "the printed step, without and with the hypothesis",
+        words,
+        counterexample_step(claim, Form.ARGUMENT, values, right),
+        _step(f"with {more}", Means.SMT, given, wrong),
+    )
 
 
 def exhaustive_step(
