@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,10 @@ from hypothesis import strategies as st
 
 from checks import strategies
 from checks.hypotheses import applicable, check_task
-from constructions.arithmetic import EXACT, FLOAT64
+from constructions.arithmetic import EXACT, FLOAT64, fractions
 from constructions.evaluate import target
 from constructions.task import (
+    LAYOUTS,
     MAX_FILE_BYTES,
     Feature,
     RetrievalTask,
@@ -24,7 +26,9 @@ from constructions.task import (
     everywhere,
     hard_gate,
     load_task,
+    order_statistics,
     quadratic,
+    sign_directions,
     synthetic,
     task_from_json,
     task_from_table,
@@ -139,7 +143,11 @@ def test_coinciding_minimisers_are_not_applicable_and_named(tmp_path: Path) -> N
     assert "(1/4, 1/2)" in answer.detail
 
 
-@pytest.mark.parametrize("name", ["toy", "quadratic(3,2)", "synthetic(4)", "synthetic(1)"])
+@pytest.mark.parametrize(
+    "name",
+    ["toy", "quadratic(3,2)", "quadratic(3, 2, even)", "synthetic(4)", "synthetic(1)", "synthetic(80)",
+     "order_statistics(2)"],
+)  # fmt: skip
 def test_built_ins_by_name(name: str) -> None:
     """Catches a name that makes another task."""
     assert built_in(name, 12).name.startswith(name.split("(")[0])
@@ -147,12 +155,60 @@ def test_built_ins_by_name(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["", "toys", "toy(1)", "quadratic", "quadratic(2)", "quadratic(0,1)", "quadratic(a,b)", "synthetic(5)"]
-)
+    "name",
+    ["", "toys", "toy(1)", "quadratic", "quadratic(2)", "quadratic(0,1)", "quadratic(a,b)", "quadratic(2,1,odd)",
+     "synthetic(81)", "synthetic(4,full)", "order_statistics(0)", "order_statistics(6)"],
+)  # fmt: skip
 def test_unknown_built_ins(name: str) -> None:
-    """Catches a misspelt name that is guessed at."""
-    with pytest.raises(InvalidInput, match="task"):
-        built_in(name, 8)
+    """Catches a misspelt name that is guessed at, a size outside the limits, and C(12, 6) = 924 features."""
+    with pytest.raises(InvalidInput, match=r"task|layout|synthetic|C\(T, m\)"):
+        built_in(name, 12)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(("count", "length"), [(1, 4), (3, 7), (4, 16), (9, 32)])
+def test_layouts(layout: str, count: int, length: int) -> None:
+    """Catches index sets that leave [T], overlap where they must not, or break DEF-D's support where it can hold."""
+    task = quadratic(count, 2, length, layout)
+    sets = [set(feature.positions) for feature in task.features]
+    assert set().union(*sets) <= set(range(1, length + 1))
+    if layout == "disjoint":
+        assert sum(map(len, sets)) == len(set().union(*sets)) == count * (length // count)
+    else:
+        assert 4 * task.smallest_support >= length
+    if layout == "intervals":
+        assert all(max(s) - min(s) + 1 == len(s) for s in sets)
+        assert count == 1 or set().union(*sets) == set(range(1, length + 1))
+        assert len(set(map(min, sets))) == min(count, length - (length + 1) // 2 + 1)
+    if layout == "even":
+        assert all(t % 2 == 0 for t in sets[0])
+    with pytest.raises(InvalidInput, match="seq_len"):
+        quadratic(5, 1, 1, "disjoint")
+
+
+def test_directions_are_distinct_and_start_with_the_axes() -> None:
+    """Catches a direction that is zero or occurs twice, and a change of what synthetic(4) means."""
+    found = sign_directions(4)
+    assert len(set(found)) == len(found) == 3**4 - 1
+    assert found[:4] == [(1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1)]
+    lines = {max(a, tuple(-e for e in a)) for a in found[:40]}
+    assert len(lines) == 40
+
+
+@FEW
+@given(st.lists(st.integers(0, 20), min_size=5, max_size=5), st.integers(1, 5))
+def test_order_statistics_are_entries_in_order(values: list[int], rank: int) -> None:
+    """Catches L2's primitive with the wrong subsets: the m-th greatest entry, ties included."""
+    tokens = fractions([[Fraction(value, 20)] for value in values])
+    assert target(order_statistics(5, rank), tokens, EXACT) == sorted(tokens[:, 0], reverse=True)[rank - 1]
+
+
+def test_order_statistics_lie_in_the_relaxed_class_only() -> None:
+    """Catches the library claiming A2 for a task whose minimisers coincide."""
+    labels = {check.id: check.verdict.label for check in check_task(order_statistics(4, 1))}
+    assert labels["A2.2"] == labels["A2.3"] == "REFUTED"
+    assert labels["DEF-D.smooth"] == "UNDECIDED"
+    assert labels["DEF-D.range"] == labels["DEF-D.support"] == "PROVED"
 
 
 def test_hard_gate_has_its_own_length() -> None:
@@ -187,6 +243,40 @@ def test_json_with_a_missing_key(key: str) -> None:
     del data[key]
     with pytest.raises(InvalidInput, match=key):
         task_from_json(data)
+
+
+def test_json_file_is_the_same_format(tmp_path: Path) -> None:
+    """Catches a second dialect: the table of the TOML file as JSON, and what `task_to_json` writes, are both read."""
+    wanted = load_task(write(tmp_path, GOOD), 8)
+    path = tmp_path / "task.json"
+    path.write_text(json.dumps(tomllib.loads(GOOD)))
+    assert load_task(str(path), 8) == wanted
+    path.write_text(json.dumps(task_to_json(wanted)))
+    assert load_task(str(path), 8) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("", "JSON"),
+        ("[]", "table"),
+        ('{"format": 2}', "format"),
+        ('{"format": true}', "format"),
+        ('{"features": NaN}', "features"),
+        ('{"features": [{"expression": ["sin", "x0"]}], "outer": "z0"}', "sin"),
+        ('{"features": [{"expression": ["^", "x0", "1/2"]}], "outer": "z0"}', "exponent"),
+        ('{"features": [{"expression": "x0"}], "outer": []}', "expression"),
+        ('{"features": [{"expression": "x0", "positions": [true]}], "outer": "z0"}', "integers"),
+        ("[" * 100_000, "JSON"),
+    ],
+)
+def test_bad_json_files_give_one_clear_message(tmp_path: Path, text: str, named: str) -> None:
+    """Catches a traceback, or a task guessed from a broken file."""
+    path = tmp_path / "task.json"
+    path.write_text(text)
+    with pytest.raises(InvalidInput) as caught:
+        load_task(str(path), 8)
+    assert named in str(caught.value)
 
 
 def test_table_with_wrong_types() -> None:
