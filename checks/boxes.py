@@ -17,6 +17,7 @@ from checks import balls
 from checks.balls import Ball
 from constructions.arithmetic import ExactArray
 from theory.errors import InvalidInput, NotFinite
+from theory.exact import decimal
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -125,10 +126,13 @@ def from_exact(exact: ExactArray) -> Boxes:
     Raises:
         InvalidInput: a non-zero weight beyond 2^1000 or below 2^-1000 in size.
     """
-    nearest = np.array(exact, dtype=np.float64)
+    try:
+        nearest = np.array(exact, dtype=np.float64)
+    except OverflowError:
+        raise _out_of_range(exact) from None
     size = np.abs(nearest)
     if np.any(size > HUGE) or np.any((size < TINY) & np.array(exact != 0, dtype=bool)):
-        raise InvalidInput.about("weight", "out of range", "0 or between 2^-1000 and 2^1000 in size", "rescale it")
+        raise _out_of_range(exact)
     if exact.dtype != object:
         return Boxes(nearest, nearest)
     same = np.asarray(np.frompyfunc(lambda a, b: Fraction(float(a)) == b, 2, 1)(nearest, exact), dtype=bool)
@@ -142,6 +146,14 @@ def add_up(x: Boxes, axis: int) -> Boxes:
     """Sum along an axis."""
     slack = _sum_slack(x.magnitude.sum(axis=axis), x.shape[axis])
     return outward(x.lo.sum(axis=axis) - slack, x.hi.sum(axis=axis) + slack)
+
+
+def _out_of_range(exact: ExactArray) -> InvalidInput:
+    """Names the first weight that is too large or too small: its place in its array, and its value."""
+    bad = [(place, entry) for place, entry in np.ndenumerate(exact) if entry and not TINY <= abs(entry) <= HUGE]
+    where = f"weight {list(bad[0][0])} of an array of shape {list(exact.shape)}"
+    condition = "0 or between 2^-1000 and 2^1000 in size"
+    return InvalidInput.about(where, decimal(Fraction(bad[0][1])), condition, "a larger eps, or rescale it")
 
 
 def product(x: Boxes, weight: Boxes) -> Boxes:

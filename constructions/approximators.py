@@ -18,7 +18,7 @@ import numpy as np
 from constructions.arithmetic import fractions
 from constructions.network import Dense, Perceptron
 from constructions.ridge import Affine, Ridge, RidgeSum, Vector, ridge_sum
-from theory.errors import InvalidInput
+from theory.errors import InvalidInput, TooLarge
 from theory.expressions import Expression
 from theory.rational_bounds import nonnegative, sqrt_lower
 
@@ -181,7 +181,7 @@ def _equal_cells(curve: Curve, left: Fraction, right: Fraction, delta: Fraction)
     count = max(1, _ceil_sqrt(length * length * bound / (8 * delta)))
     if count > MAX_WIDTH:
         if _is_quadratic(curve):
-            raise InvalidInput.about("width", count, f"at most {MAX_WIDTH} neurons", "a larger eps")
+            raise TooLarge.predicted("neurons of one feature", count, MAX_WIDTH, "a larger eps")
         return [(right, delta)] * (MAX_WIDTH + 1)  # only its length matters: the adapted cells are taken or refused
     return [(left + length * k / count, bound * (length / count) ** 2 / 8) for k in range(1, count + 1)]
 
@@ -201,7 +201,7 @@ def _adapted_cells(curve: Curve, left: Fraction, right: Fraction, delta: Fractio
         cells.append((left + step, error))
         left += step
         if len(cells) > MAX_WIDTH:
-            raise InvalidInput.about("width", f"over {MAX_WIDTH}", f"at most {MAX_WIDTH} neurons", "a larger eps")
+            raise TooLarge(f"neurons of one feature: over {MAX_WIDTH}, the most that are made here. Try: a larger eps.")
     return cells
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 
 class HeadcountError(Exception):
     """Base of every error that the project raises on purpose; the command line turns it into exit code 3."""
@@ -20,6 +22,15 @@ class InvalidInput(HeadcountError, ValueError):
         if len(shown) > 120:
             shown = shown[:117] + "..."
         return cls(f"{what}={shown}: required: {condition}. Try: {remedy}.")
+
+
+class TooLarge(InvalidInput):
+    """What was asked for exists and is too large to be made here: the message says how large (exit code 2)."""
+
+    @classmethod
+    def predicted(cls, what: str, size: int, most: int, remedy: str) -> TooLarge:
+        """Compose the message: what, its predicted size, the largest that is made, the remedy."""
+        return cls(f"{what}: predicted {Decimal(size):.6g}, more than the {most} that are made here. Try: {remedy}.")
 
 
 class InexactOperation(HeadcountError, ArithmeticError):
