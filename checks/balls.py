@@ -22,10 +22,15 @@ from typing import Any
 import flint
 import numpy as np
 
+from checks.ball_ends import finite as finite
+from checks.ball_ends import lower as lower
+from checks.ball_ends import middle as middle
+from checks.ball_ends import radius as radius
+from checks.ball_ends import upper as upper
 from checks.ball_softmax import softmax_average
 from constructions.arithmetic import ExactArray
 from theory.errors import InvalidInput, NotFinite
-from theory.exact import MAX_EXPONENT, parse_exact
+from theory.exact import parse_exact
 from theory.ledger import Undecided, Verdict
 
 Ball = flint.arb
@@ -40,6 +45,8 @@ _ZERO = flint.arb(0)
 _GELU_TURN = (Fraction(-7517915247, 10**10), Fraction(-7517915246, 10**10))
 """Around the only zero of gelu' = Phi(x) + x phi(x): as gelu'' = phi(x) (2 - x^2), gelu' falls from 0 until -sqrt 2,
 rises to a positive value at sqrt 2, then falls to 1: exactly one sign change. A test checks the bracket."""
+_SILU_TURN = (Fraction(-12784645428, 10**10), Fraction(-12784645427, 10**10))
+"""Around the only zero of silu', which has the sign of e^x + x + 1, an increasing function. A test checks it."""
 
 
 @contextmanager
@@ -90,56 +97,6 @@ def between(low: Fraction | int, high: Fraction | int) -> Ball:
 def hull(a: Ball, b: Ball) -> Ball:
     """The smallest ball that contains both."""
     return a.union(b)
-
-
-def finite(ball: Ball, what: str) -> Ball:
-    """The ball itself; `NotFinite` if it is infinite or undefined: nothing can be concluded from such a ball."""
-    if ball.is_finite():
-        return ball
-    raise NotFinite(
-        f"{what} has no finite enclosure: more bits, smaller boxes, or a domain that avoids the singularity"
-    )
-
-
-def lower(ball: Ball) -> Fraction:
-    """The exact lower end (dyadic); a value below 2^-20000 in size is rounded down to a multiple of that."""
-    return _ends(ball)[0]
-
-
-def upper(ball: Ball) -> Fraction:
-    """The exact upper end (dyadic); a value below 2^-20000 in size is rounded up to a multiple of that."""
-    return _ends(ball)[1]
-
-
-def middle(ball: Ball) -> Fraction:
-    """The centre of the ball, a dyadic rational (of the outward rounded ball where it is below 2^-20000 in size)."""
-    low, high = _ends(ball)
-    return (low + high) / 2
-
-
-def radius(ball: Ball) -> Fraction:
-    """An upper bound on the distance from `middle`, exact where the end points are."""
-    low, high = _ends(ball)
-    return (high - low) / 2
-
-
-def _ends(ball: Ball) -> tuple[Fraction, Fraction]:
-    finite(ball, "value")
-    (middle_mantissa, middle_exponent), (mantissa, exponent) = ball.mid().man_exp(), ball.rad().man_exp()
-    if max(middle_exponent + middle_mantissa.bit_length(), exponent + mantissa.bit_length()) > MAX_EXPONENT:
-        raise NotFinite(f"a value beyond 2^{MAX_EXPONENT} is treated as infinite: rescale the problem")
-    common = max(-MAX_EXPONENT, min(int(middle_exponent), int(exponent)))
-    # Shifts to the right round down: the middle is moved by less than one unit, which the second end gives back.
-    centre, reach = _shift(middle_mantissa, middle_exponent - common), -_shift(-mantissa, exponent - common)
-    slack = 1 if middle_exponent < common else 0
-    unit = Fraction(2) ** common
-    low, high = centre - reach, centre + slack + reach
-    return (max(low, 0) if ball >= 0 else low) * unit, (min(high, 0) if ball <= 0 else high) * unit
-
-
-def _shift(mantissa: Any, places: Any) -> int:
-    whole, step = int(mantissa), int(places)
-    return whole << step if step >= 0 else whole >> min(-step, whole.bit_length() + 1)
 
 
 def surely_below(a: Ball, b: Ball) -> bool:
@@ -213,18 +170,40 @@ def absolute(x: Ball) -> Ball:
 
 def gelu(x: Ball) -> Ball:
     """Enclosure of x/2 (1 + erf(x / sqrt 2)): by monotone pieces on wide balls (one minimum, near -0.7518)."""
+    return finite(_one_turn(_gelu, x, _GELU_TURN), "gelu")
+
+
+def _one_turn(function: Callable[[Ball], Ball], x: Ball, turn: tuple[Fraction, Fraction]) -> Ball:
+    """A function that falls before some point of ``turn`` and rises after it, on any ball."""
     if is_narrow(x):
-        return finite(_gelu(x), "gelu")
+        return function(x)
     low, high = x.lower(), x.upper()
-    left, right = (exact(end) for end in _GELU_TURN)
-    ends = hull(_gelu(low), _gelu(high))
-    if low >= right or high <= left:
-        return finite(ends, "gelu")
-    return finite(hull(ends, _gelu(hull(left, right))), "gelu")
+    left, right = (exact(end) for end in turn)
+    ends = hull(function(low), function(high))
+    return ends if low >= right or high <= left else hull(ends, function(hull(left, right)))
 
 
 def _gelu(x: Ball) -> Ball:
     return x * (-x * flint.arb(0.5).sqrt()).erfc() / 2  # erfc keeps the relative accuracy for negative x
+
+
+def sigmoid(x: Ball) -> Ball:
+    """Enclosure of 1/(1 + e^-x)."""
+    return finite(_increasing(lambda y: 1 / (1 + (-y).exp()), x), "sigmoid")
+
+
+def silu(x: Ball) -> Ball:
+    """Enclosure of x sigmoid(x): by monotone pieces on wide balls (one minimum, near -1.2785)."""
+    return finite(_one_turn(lambda y: y / (1 + (-y).exp()), x, _SILU_TURN), "silu")
+
+
+def heaviside(x: Ball) -> Ball:
+    """1 for x >= 0, 0 for x < 0; NotFinite where the sign is not decided: there is no value to enclose tightly."""
+    if x >= 0:
+        return flint.arb(1)
+    if x < 0:
+        return flint.arb(0)
+    raise NotFinite("heaviside at a value that may be on either side of 0: more bits, or another point")
 
 
 def power(x: Ball, exponent: int) -> Ball:
@@ -314,6 +293,15 @@ class BallArithmetic:
 
     def gelu(self, x: Any) -> Any:
         return _each(gelu, x)
+
+    def sigmoid(self, x: Any) -> Any:
+        return _each(sigmoid, x)
+
+    def silu(self, x: Any) -> Any:
+        return _each(silu, x)
+
+    def heaviside(self, x: Any) -> Any:
+        return _each(heaviside, x)
 
     def absolute(self, x: Any) -> Any:
         return _each(absolute, x)

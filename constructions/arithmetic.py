@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 import torch
-from scipy.special import erf
+from scipy.special import erf, expit
 
 from theory.errors import InexactOperation, InvalidInput, NotFinite
 from theory.expressions import RationalArithmetic
@@ -22,7 +22,11 @@ ExactArray = np.ndarray[Any, np.dtype[Any]]
 
 
 class ArrayArithmetic(Protocol):
-    """What `constructions.evaluate` needs, on arrays; it extends `theory.expressions.Arithmetic`."""
+    """What `constructions.evaluate` needs, on arrays; it extends `theory.expressions.Arithmetic`.
+
+    Optional: ``sigmoid``, ``silu`` and ``heaviside`` (1 for x >= 0, 0 for x < 0). Networks that use an activation which
+    the arithmetic lacks are refused.
+    """
 
     def constant(self, value: Fraction) -> Any: ...
     def power(self, x: Any, exponent: int) -> Any: ...
@@ -82,6 +86,15 @@ class FloatArithmetic:
     def gelu(self, x: Any) -> Any:
         return 0.5 * x * (1.0 + erf(x * np.sqrt(0.5)))
 
+    def sigmoid(self, x: Any) -> Any:
+        return expit(x)
+
+    def silu(self, x: Any) -> Any:
+        return x * expit(x)
+
+    def heaviside(self, x: Any) -> Any:
+        return np.where(np.asarray(x) >= 0, 1.0, 0.0)
+
     def absolute(self, x: Any) -> Any:
         return np.abs(x)
 
@@ -92,7 +105,7 @@ class FloatArithmetic:
         return _reduce(np.maximum, values)
 
     def asarray(self, exact: ExactArray) -> Any:
-        return np.asarray(exact, dtype=np.float64)
+        return _nearest(exact)
 
     def matmul(self, a: Any, b: Any) -> Any:
         return a @ b
@@ -134,6 +147,15 @@ class ExactArithmetic(RationalArithmetic):
     def gelu(self, x: Any) -> Any:
         return _elementwise(super().gelu, x)
 
+    def sigmoid(self, x: Any) -> Any:
+        return _elementwise(_sigmoid, x)
+
+    def silu(self, x: Any) -> Any:
+        return _elementwise(lambda entry: entry * _sigmoid(entry) if entry else entry, x)
+
+    def heaviside(self, x: Any) -> Any:
+        return _elementwise(lambda entry: Fraction(int(entry >= 0)), x)
+
     def relu(self, x: Any) -> Any:
         return _reduce(np.maximum, [x, np.asarray(Fraction(0), dtype=object)])
 
@@ -166,7 +188,8 @@ class ExactArithmetic(RationalArithmetic):
     def attend(self, scores: Any, values: Any) -> Any:
         if np.any(scores != scores[..., :1]):
             raise InexactOperation("softmax of unequal scores is not rational: evaluate in balls or floats instead")
-        return values.sum(axis=-2) * Fraction(1, values.shape[-2])
+        mean = values.sum(axis=-2) * Fraction(1, values.shape[-2])
+        return np.broadcast_to(mean, (*np.broadcast_shapes(scores.shape[:-1], mean.shape[:-1]), mean.shape[-1]))
 
 
 class TorchArithmetic:
@@ -200,6 +223,15 @@ class TorchArithmetic:
     def gelu(self, x: Any) -> Any:
         return torch.nn.functional.gelu(x)
 
+    def sigmoid(self, x: Any) -> Any:
+        return torch.sigmoid(x)
+
+    def silu(self, x: Any) -> Any:
+        return torch.nn.functional.silu(x)
+
+    def heaviside(self, x: Any) -> Any:
+        return (x >= 0).to(x.dtype)  # its gradient is 0
+
     def absolute(self, x: Any) -> Any:
         return torch.abs(x)
 
@@ -210,7 +242,7 @@ class TorchArithmetic:
         return torch.stack(_broadcast(values)).amax(dim=0)
 
     def asarray(self, exact: ExactArray) -> Any:
-        return torch.as_tensor(np.array(exact, dtype=np.float64), dtype=self.dtype, device=self.device)
+        return torch.tensor(_nearest(exact), dtype=self.dtype, device=self.device)
 
     def matmul(self, a: Any, b: Any) -> Any:
         return a @ b
@@ -240,6 +272,13 @@ def as_float(value: Fraction) -> float:
         raise NotFinite(
             f"a constant near 2^{value.numerator.bit_length()} overflows float64. Try: balls, or rescale"
         ) from None
+
+
+def _nearest(exact: ExactArray) -> ExactArray:
+    try:
+        return np.asarray(exact, dtype=np.float64)
+    except OverflowError:
+        raise NotFinite("a weight or a number of copies overflows float64. Try: balls, or exact rationals") from None
 
 
 def exact_array(entries: Any, name: str, shape: tuple[int | None, ...]) -> ExactArray:
@@ -279,6 +318,12 @@ def _reduce(function: Any, values: Sequence[Any]) -> Any:
 
 def _broadcast(tensors: Sequence[Any]) -> Any:
     return torch.functional.broadcast_tensors(*tensors)  # type: ignore[no-untyped-call]
+
+
+def _sigmoid(entry: Fraction) -> Fraction:
+    if entry:
+        raise InexactOperation(f"sigmoid({entry}) is not rational: evaluate in balls or floats instead")
+    return Fraction(1, 2)
 
 
 def _elementwise(function: Any, x: Any) -> Any:

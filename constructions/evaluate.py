@@ -1,13 +1,14 @@
-"""One interpreter for tasks and networks, in any arithmetic (DEF-H eq 4-6, DEF-D eq 8-9)."""
+"""One interpreter for tasks and networks, in any arithmetic (DEF-H eq 4-6, DEF-D eq 8-9; token layers)."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from constructions.arithmetic import EXACT, ArrayArithmetic, ExactArray
-from constructions.network import Formula, Map, Network
+from constructions.arithmetic import EXACT, ArrayArithmetic, ExactArray, fractions
+from constructions.network import Formula, Map, Network, TokenLayer
 from constructions.sparse import SparseLayer
 from constructions.task import RetrievalTask
 from theory.errors import InvalidInput
@@ -24,8 +25,18 @@ def apply_map(function: Map, x: Any, arithmetic: ArrayArithmetic) -> Any:
         else:
             x = arithmetic.matmul(x, arithmetic.asarray(layer.weight.T)) + arithmetic.asarray(layer.bias)
         if layer.activation != "identity":
-            x = getattr(arithmetic, layer.activation)(x)
+            x = _activation(layer.activation, arithmetic)(x)
+        if layer.copies is not None:
+            x = x * arithmetic.asarray(fractions(layer.copies))
     return x
+
+
+def _activation(name: str, arithmetic: ArrayArithmetic) -> Callable[[Any], Any]:
+    function: Callable[[Any], Any] | None = getattr(arithmetic, name, None)
+    if function is None:
+        condition = f"one that {type(arithmetic).__name__} knows"
+        raise InvalidInput.about("activation", name, condition, "balls, floats, or a network without it")
+    return function
 
 
 def attention(network: Network, tokens: Any, arithmetic: ArrayArithmetic) -> Any:
@@ -34,14 +45,41 @@ def attention(network: Network, tokens: Any, arithmetic: ArrayArithmetic) -> Any
     Whatever two sequences share here, every read-out shares (T2.2, N8).
     """
     _check_tokens(network.seq_len, network.token_dim, tokens)
-    encoded = apply_map(network.encoder, tokens, arithmetic)
+    states = apply_map(network.encoder, tokens, arithmetic)
+    asking = None  # the class token's state, once a token layer has changed it
+    for layer in network.token_layers:
+        if layer.class_update is not None:
+            start = arithmetic.asarray(network.class_token) + 0 * states[..., :1, :1]
+            asking = _updated(layer, layer.class_update, start if asking is None else asking, states, arithmetic)
+        states = _updated(layer, layer.update, states, states, arithmetic)
+    if asking is not None:
+        return _heard(network, asking, states, arithmetic)[..., 0, :]
     outputs = []
     for head in network.heads:
         query = _exact_product(head.query, network.class_token) + _exact(head.query_bias)
         direction = arithmetic.asarray(_exact_product(_exact(head.key.T), query)[:, None] * network.beta)
-        scores = arithmetic.matmul(encoded, direction)[..., 0]
-        values = arithmetic.matmul(encoded, arithmetic.asarray(head.value.T)) + arithmetic.asarray(head.value_bias)
+        scores = arithmetic.matmul(states, direction)[..., 0]
+        values = arithmetic.matmul(states, arithmetic.asarray(head.value.T)) + arithmetic.asarray(head.value_bias)
         outputs.append(arithmetic.attend(scores, values))
+    return arithmetic.concatenate(outputs)
+
+
+def _updated(layer: TokenLayer, update: Map, asking: Any, states: Any, arithmetic: ArrayArithmetic) -> Any:
+    """New states of those who ask: (..., Q, E) and (..., T, E) -> (..., Q, E')."""
+    heard = _heard(layer, asking, states, arithmetic)
+    mixed = arithmetic.matmul(heard, arithmetic.asarray(layer.output_weight.T)) + arithmetic.asarray(layer.output_bias)
+    return apply_map(update, arithmetic.concatenate([asking, mixed]), arithmetic)
+
+
+def _heard(layer: TokenLayer | Network, queries: Any, states: Any, arithmetic: ArrayArithmetic) -> Any:
+    """Outputs of all heads for every query: (..., Q, C) and (..., T, E) -> (..., Q, sum of value sizes)."""
+    outputs = []
+    for head in layer.heads:
+        asked = arithmetic.matmul(queries, arithmetic.asarray(head.query.T)) + arithmetic.asarray(head.query_bias)
+        keys = arithmetic.matmul(states, arithmetic.asarray(head.key.T))
+        scores = arithmetic.matmul(asked, keys.swapaxes(-1, -2)) * arithmetic.constant(layer.beta)
+        values = arithmetic.matmul(states, arithmetic.asarray(head.value.T)) + arithmetic.asarray(head.value_bias)
+        outputs.append(arithmetic.attend(scores, values[..., None, :, :]))
     return arithmetic.concatenate(outputs)
 
 

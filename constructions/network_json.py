@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from constructions.arithmetic import ExactArray, fractions
-from constructions.network import Component, Dense, Formula, Head, Map, Network, Perceptron
+from constructions.network import Component, Dense, Formula, Head, Map, Network, Perceptron, TokenLayer
 from constructions.sparse import SparseLayer, SparseMatrix
 from theory.errors import InvalidInput
 from theory.exact import format_exact, parse_exact
@@ -19,24 +19,21 @@ MAX_ENTRIES = 4_000_000
 
 
 def network_to_json(network: Network) -> dict[str, Any]:
-    """The network as exact JSON; `network_from_json` is its inverse."""
-    return {
+    """The network as exact JSON; `network_from_json` is its inverse. Single-layer networks have no "token_layers"."""
+    data = {
         "seq_len": network.seq_len,
         "token_dim": network.token_dim,
         "beta": format_exact(network.beta),
         "encoder": map_to_json(network.encoder),
         "class_token": _array_to_json(network.class_token),
-        "heads": [
-            {
-                name: _array_to_json(getattr(head, name))
-                for name in ("query", "key", "value", "query_bias", "value_bias")
-            }
-            for head in network.heads
-        ],
+        "heads": _heads_to_json(network.heads),
         "output_weight": _array_to_json(network.output_weight),
         "output_bias": _array_to_json(network.output_bias),
         "readout": map_to_json(network.readout),
     }
+    if network.token_layers:
+        data["token_layers"] = [_token_layer_to_json(layer) for layer in network.token_layers]
+    return data
 
 
 def network_from_json(data: Mapping[str, Any]) -> Network:
@@ -46,22 +43,53 @@ def network_from_json(data: Mapping[str, Any]) -> Network:
         InvalidInput: missing or unknown keys, bad numbers, inconsistent shapes, or more entries than the limit.
     """
     try:
-        heads = tuple(Head(**{name: _array(entry[name]) for name in sorted(entry)}) for entry in data["heads"])
         return Network(
             data["seq_len"],
             data["token_dim"],
             map_from_json(data["encoder"]),
             _array(data["class_token"]),
-            heads,
+            _heads_from_json(data["heads"]),
             parse_exact(data["beta"]),
             _array(data["output_weight"]),
             _array(data["output_bias"]),
             map_from_json(data["readout"]),
+            tuple(_token_layer_from_json(entry) for entry in data.get("token_layers", ())),
         )
     except (KeyError, TypeError, IndexError, AttributeError) as error:
         raise InvalidInput.about(
             "network", repr(error), "the format of docs/certificates.md", "re-export it"
         ) from error
+
+
+def _heads_to_json(heads: tuple[Head, ...]) -> list[dict[str, Any]]:
+    names = ("query", "key", "value", "query_bias", "value_bias")
+    return [{name: _array_to_json(getattr(head, name)) for name in names} for head in heads]
+
+
+def _heads_from_json(data: Any) -> tuple[Head, ...]:
+    return tuple(Head(**{name: _array(entry[name]) for name in sorted(entry)}) for entry in data)
+
+
+def _token_layer_to_json(layer: TokenLayer) -> dict[str, Any]:
+    return {
+        "heads": _heads_to_json(layer.heads),
+        "beta": format_exact(layer.beta),
+        "output_weight": _array_to_json(layer.output_weight),
+        "output_bias": _array_to_json(layer.output_bias),
+        "update": map_to_json(layer.update),
+        "class_update": None if layer.class_update is None else map_to_json(layer.class_update),
+    }
+
+
+def _token_layer_from_json(data: Mapping[str, Any]) -> TokenLayer:
+    return TokenLayer(
+        _heads_from_json(data["heads"]),
+        parse_exact(data["beta"]),
+        _array(data["output_weight"]),
+        _array(data["output_bias"]),
+        map_from_json(data["update"]),
+        None if data["class_update"] is None else map_from_json(data["class_update"]),
+    )
 
 
 def map_to_json(function: Map) -> dict[str, Any]:
@@ -107,9 +135,11 @@ def tokens_from_json(data: Any) -> ExactArray:
 
 
 def _layer_to_json(layer: Dense) -> dict[str, Any]:
-    """``weight`` is a list of rows or, if sparse, ``{"shape": [rows, columns], "rows": [[[column, value], ...], ...]}``;
-    columns count from 0."""
-    rest = {"bias": _array_to_json(layer.bias), "activation": layer.activation}
+    """``weight`` is a list of rows or, if sparse, ``{"shape": [out, in], "rows": [[[column, value], ...], ...]}``,
+    columns from 0; ``copies`` only where some neuron stands for several."""
+    rest: dict[str, Any] = {"bias": _array_to_json(layer.bias), "activation": layer.activation}
+    if layer.copies is not None:
+        rest["copies"] = [format_exact(number) for number in layer.copies]
     if not isinstance(layer, SparseLayer):
         return {"weight": _array_to_json(layer.weight), **rest}
     rows = [[[column, format_exact(value)] for column, value in row.items()] for row in layer.entries.rows()]
@@ -119,13 +149,21 @@ def _layer_to_json(layer: Dense) -> dict[str, Any]:
 def _layer_from_json(entry: Mapping[str, Any]) -> Dense:
     bias, activation = _array(entry["bias"]), entry["activation"]
     if not isinstance(entry["weight"], Mapping):
-        return Dense(_array(entry["weight"]), bias, activation)
+        copies = None if entry.get("copies") is None else tuple(_whole(text) for text in entry["copies"])
+        return Dense(_array(entry["weight"]), bias, activation, copies)
     num_rows, num_columns = entry["weight"]["shape"]
     rows = entry["weight"]["rows"]
     if len(rows) != num_rows or sum(map(len, rows)) > MAX_ENTRIES:
         raise InvalidInput.about("number of rows or weights", len(rows), f"{num_rows} rows", "re-export it")
     parsed = [{int(column): parse_exact(value) for column, value in row} for row in rows]
     return SparseLayer(SparseMatrix.from_rows(parsed, num_columns), bias, activation)
+
+
+def _whole(text: str) -> int:
+    number = parse_exact(text)
+    if number.denominator != 1:
+        raise InvalidInput.about("copies", text, "an integer", "re-export it")
+    return number.numerator
 
 
 def _array_to_json(array: ExactArray) -> Any:
