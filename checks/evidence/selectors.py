@@ -7,10 +7,10 @@ from fractions import Fraction
 from itertools import product
 
 from checks.evidence.tools import (
-    argument_step,
+    conditional_step,
+    counterexample_step,
     exhaustive_step,
     exponential_steps,
-    hidden_hypothesis_step,
     proves,
     statement_step,
     step,
@@ -32,15 +32,57 @@ def evidence(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
 
 
 def _order_statistics() -> tuple[Evidence, ...]:
-    thresholds = argument_step(
-        "from 0/1 values to all values",
-        "Maxima and minima commute with the increasing map x -> [x >= c], so it is enough to know the identities for "
-        "0/1 values. There an m-subset of ones exists iff there are at least m ones, that is v_m = 1; one through t "
-        "iff also x(t) = 1. The statement on Z is that on Y for 1 - x, whose m-th largest value is 1 - w_m.",
-    )
     return (
-        proves("L2", PUBLISHED, thresholds, *_lemma_two_checked()),
-        proves("L2", SHARPENED, thresholds, *_lemma_two_checked()),
+        proves("L2", PUBLISHED, *_lemma_two_proved(), *_lemma_two_checked()),
+        proves("L2", SHARPENED, *_lemma_two_proved(), *_lemma_two_checked()),
+    )
+
+
+def _lemma_two_proved() -> tuple[Step, ...]:
+    """By induction over T: U_m and v_m obey the same recursion, with values 1 for m = 0 and 0 for m > T.
+
+    In the steps a = v_m and b = v_{m-1} of the values but one, x that one; v_m >= c iff at least m values are >= c.
+    """
+    return (
+        step(
+            "the max over m-subsets with position t of the min is min(x, U_{m-1} of the others), one subset more",
+            Means.SMT,
+            [],
+            "max(min(x, a), min(x, b)) = min(x, max(a, b))",
+            {
+                "minimum": "max(min(x, a), min(x, b)) = min(x, a, b)",
+                "without x": "max(min(x, a), min(x, b)) = max(a, b)",
+            },
+        ),
+        step(
+            "so U_m' = max(U_m, min(x, U_{m-1})), and so is v_m': if n of the others are >= c, and x is (i = 1) or not"
+            " (i = 0), then m of all are if m of the others are, or m - 1 and x",
+            Means.SMT,
+            ["i*(1 - i) = 0", "max(n - m, min(n - m + 1, i - 1)) >= 0"],
+            "n + i >= m",
+            {"one more": "n + i >= m + 1", "without x": "n >= m"},
+        ),
+        step(
+            "and only if",
+            Means.SMT,
+            ["i*(1 - i) = 0", "n + i >= m"],
+            "max(n - m, min(n - m + 1, i - 1)) >= 0",
+            {"without x": "n - m >= 0", "x in any case": "min(n - m + 1, i - 1) >= 0"},
+        ),
+        step(
+            "so Y_t = min(x, v_{m-1}), which is min(x, v_m')",
+            Means.SMT,
+            ["a <= b"],
+            "min(x, b) = min(x, max(a, min(x, b)))",
+            {"v_m of the others": "min(x, b) = min(x, a)", "v_m' itself": "min(x, b) = max(a, min(x, b))"},
+        ),
+        step(
+            "1 - x turns the m-th largest into the m-th smallest: 1 - min(1 - x, 1 - w) = max(x, w)",
+            Means.SMT,
+            [],
+            "1 - min(1 - x, 1 - w) = max(x, w)",
+            {"no turn": "1 - min(1 - x, 1 - w) = min(x, w)", "no constant": "-min(1 - x, 1 - w) = max(x, w)"},
+        ),
     )
 
 
@@ -96,10 +138,30 @@ def _smooth_selector(selector: Claim) -> tuple[Evidence, ...]:
         proves(
             selector.id,
             ARGUMENT,
-            hidden_hypothesis_step(
-                "from pointwise to uniform", "the error decreases in q for every X (Dini's theorem)"
+            _uniform(selector),
+            step(
+                "the selector's error a/(1 + E), E = e^{q b^2}, decreases in q: Dini's theorem applies too",
+                Means.SMT,
+                ["a >= 0", "E >= 1", "F >= E"],
+                "a/(1 + F) <= a/(1 + E)",
+                {"strictly": "a/(1 + F) < a/(1 + E)", "by half": "a/(1 + F) <= a/(2*(1 + E))"},
             ),
         ),
+    )
+
+
+def _uniform(selector: Claim) -> Step:
+    """The witness at Q = 1; x = 1/q does the same for every q >= Q."""
+    return conditional_step(
+        "from pointwise to uniform",
+        "one rate for all X (0.27787/sqrt q, N10), or errors that decrease in q (Dini)",
+        counterexample_step(
+            selector,
+            ARGUMENT,
+            {"Q": "1", "q": "1", "x": "1", "f": "1"},
+            {"at most 1": "f <= 1", "the rate at a fixed x": "f <= 2/(q*x)"},
+        ),
+        statement_step(selector, PUBLISHED, Means.SMT, {"a fifth": "x < e/5", "squared": "x < 27787/100000*e^2"}),
     )
 
 

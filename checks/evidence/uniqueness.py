@@ -8,9 +8,9 @@ from itertools import product
 
 from checks.evidence.tools import (
     argument_step,
+    conditional_statement_step,
     counterexample_step,
     exhaustive_step,
-    hidden_hypothesis_step,
     proves,
     refutes,
     statement_step,
@@ -60,8 +60,15 @@ def _corollary(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
         proves(
             few.id,
             ARGUMENT,
-            hidden_hypothesis_step(
-                "what is used", "A3 (for C^1 parts: gamma = max(d, D_1)), by networks that satisfy A1"
+            conditional_statement_step(
+                few,
+                (
+                    "A3 (for C^1 parts: gamma = max(d, D_1)), by networks with first-layer weights of at most c",
+                    "abs(w) <= c",
+                ),
+                {"D": "1", "c": "1/3", "w": "1"},
+                {"with the factor": "abs(w/c) <= 1/c", "before rescaling": "abs(w) <= 1"},
+                {"half": "abs(w/c) <= 1/2", "strictly": "abs(w/c) < 1"},
             ),
         ),
         proves(
@@ -80,7 +87,13 @@ def _corollary(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
         proves(
             many.id,
             ARGUMENT,
-            hidden_hypothesis_step("the model", "the model of C1.1 satisfies A1 (weights of F in [-1,1], |P| <= 1)"),
+            conditional_statement_step(
+                many,
+                ("the model of C1.1 satisfies A1 (weights of F in [-1,1], |P| <= 1)", "w <= 1"),
+                {"p": "1", "w": "2", "A": "1", "B": "2"},
+                {"with the weight": "p*w >= B/A", "one unit": "p >= 1"},
+                {"twice": "p >= 2*B/A", "strictly": "p > B/A"},
+            ),
         ),
     )
 

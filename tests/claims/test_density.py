@@ -11,24 +11,24 @@ import pytest
 
 from checks.audit import Audit, audit, surviving_mutants
 from checks.certificates.writer import to_bytes
-from checks.evidence import colourings, density, selectors
+from checks.evidence import closure, colourings, density, selectors
 from checks.verify import verify
-from theory.ledger import Evidence, Form, Purpose, Reference
+from theory.ledger import Evidence, Form, NotApplicable, Reference, Refuted
 from theory.registry import all_claims
 
 CLAIMS = all_claims()
 BY_ID = {claim.id: claim for claim in CLAIMS}
-SECTION = (*density.evidence(BY_ID), *selectors.evidence(BY_ID), *colourings.evidence(BY_ID))
+SECTION = (*density.evidence(BY_ID), *closure.evidence(BY_ID), *selectors.evidence(BY_ID), *colourings.evidence(BY_ID))
 
 # published, argument, repaired, sharpened: P proved, R refuted, N hidden hypothesis, - not registered. The reasons
 # stand in docs/proofs/density.md.
 EXPECTED = {
     "T1": "P R - P",
     "L1": "P R - P",
-    "L1.1": "R - P P",
-    "L1.2": "R - P P",
-    "L1.3": "P - - -",
-    "L1.4": "P - - P",
+    "L1.1": "R R P P",
+    "L1.2": "R R P P",
+    "L1.3": "P P - -",
+    "L1.4": "P P - P",
     "L1.5": "R R P -",
     "L1.6": "R N P -",
     "L1.7": "P N - P",
@@ -67,12 +67,14 @@ def test_every_decision_was_tried_on_mutants(piece: Evidence, outcome: Audit) ->
     assert sum(len(step.mutants) for step in piece.steps) >= {"PROVED": 2, "REFUTED": 1}.get(label, 0)
 
 
-def test_every_refutation_has_a_certificate_that_the_checker_accepts(outcome: Audit) -> None:
-    """Catches a refutation whose witness nobody else can check."""
+def test_every_refutation_and_hidden_hypothesis_has_a_certificate_that_the_checker_accepts(outcome: Audit) -> None:
+    """Catches a refutation, or a hypothesis said to be needed, whose witness nobody else can check."""
     witnesses = [
-        step.verdict.witness for result in outcome.results if result.purpose is Purpose.REFUTES for step in result.steps
+        status.verdict.witness
+        for status in outcome.statuses.values()
+        if status.about.claim in EXPECTED and isinstance(status.verdict, Refuted | NotApplicable)
     ]
-    assert len(witnesses) == sum(row.count("R") for row in EXPECTED.values())
+    assert len(witnesses) == sum(row.count("R") + row.count("N") for row in EXPECTED.values())
     assert {verify(to_bytes(witness)).label for witness in witnesses} == {"PROVED"}
 
 

@@ -15,7 +15,7 @@ from checks.evidence import (
     uniqueness,
 )
 from checks.verify import verify
-from theory.ledger import Evidence, Form, Purpose, Reference
+from theory.ledger import Evidence, Form, NotApplicable, Reference, Refuted
 from theory.registry import all_claims
 
 CLAIMS = all_claims()
@@ -63,13 +63,12 @@ def test_every_decision_was_tried_on_mutants(piece: Evidence, outcome: Audit) ->
     assert sum(len(step.mutants) for step in piece.steps) >= {"PROVED": 2, "REFUTED": 1}.get(label, 0)
 
 
-def test_every_refutation_has_a_certificate_that_the_checker_accepts(outcome: Audit) -> None:
-    """Catches a refutation whose witness nobody else can check."""
+def test_every_refutation_and_hidden_hypothesis_has_a_certificate_that_the_checker_accepts(outcome: Audit) -> None:
+    """Catches a refutation, or a hypothesis said to be needed, whose witness nobody else can check."""
     witnesses = [
-        step.verdict.witness
-        for result in outcome.results
-        if result.purpose is Purpose.REFUTES and result.about.claim in EXPECTED
-        for step in result.steps
+        status.verdict.witness
+        for status in outcome.statuses.values()
+        if status.about.claim in EXPECTED and isinstance(status.verdict, Refuted | NotApplicable)
     ]
-    assert len(witnesses) == sum(row.count("R") for row in EXPECTED.values())
+    assert len(witnesses) == sum(row.count("R") + row.count("N") for row in EXPECTED.values())
     assert {verify(to_bytes(witness)).label for witness in witnesses} == {"PROVED"}
