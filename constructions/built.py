@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import NoReturn
 
-from constructions.network import Map, Network
+from constructions.network import Formula, Map, Network, Perceptron
 from constructions.task import RetrievalTask
 from theory.errors import InvalidInput
 
-Part = Map | Fraction
-"""A piece of a proof: a feed-forward map, or an exact number such as beta."""
+Part = Map | Network | Fraction
+"""A piece of a proof: a feed-forward map, a network, or an exact number such as beta."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,19 +38,23 @@ class Built:
     def map(self, name: str) -> Map:
         """The part of this name, a map; InvalidInput if there is none."""
         part = self._part(name)
-        if isinstance(part, Fraction):
-            raise InvalidInput.about(f"part {name}", part, "a feed-forward map", "build the network again")
-        return part
+        return part if isinstance(part, Perceptron | Formula) else self._refuse(name, part, "a feed-forward map")
+
+    def composed(self, name: str) -> Network:
+        """The part of this name, a whole network; InvalidInput if there is none."""
+        part = self._part(name)
+        return part if isinstance(part, Network) else self._refuse(name, part, "a network")
 
     def number(self, name: str) -> Fraction:
-        """The part of this name, a number; InvalidInput if there is none."""
+        """The part of this name, an exact number; InvalidInput if there is none."""
         part = self._part(name)
-        if not isinstance(part, Fraction):
-            raise InvalidInput.about(f"part {name}", type(part).__name__, "a Fraction", "build the network again")
-        return part
+        return part if isinstance(part, Fraction) else self._refuse(name, part, "a Fraction")
 
     def _part(self, name: str) -> Part:
         found = dict(self.parts)
         if name not in found:
             raise InvalidInput.about("part", name, f"one of {', '.join(found)}", "build the network again")
         return found[name]
+
+    def _refuse(self, name: str, part: Part, wanted: str) -> NoReturn:
+        raise InvalidInput.about(f"part {name}", type(part).__name__, wanted, "build the network again")
