@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import NoReturn
+from typing import TypeVar
 
 from constructions.network import Formula, Map, Network, Perceptron
 from constructions.task import RetrievalTask
@@ -17,6 +17,7 @@ from theory.errors import InvalidInput
 
 Part = Map | Network | Fraction
 """A piece of a proof: a feed-forward map, a network, or an exact number such as beta."""
+Kind = TypeVar("Kind", Perceptron, Formula, Network, Fraction)
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,26 +36,11 @@ class Built:
     parts: tuple[tuple[str, Part], ...] = ()
     design: Mapping[str, Fraction | int | str] = field(default_factory=dict)
 
-    def map(self, name: str) -> Map:
-        """The part of this name, a map; InvalidInput if there is none."""
-        part = self._part(name)
-        return part if isinstance(part, Perceptron | Formula) else self._refuse(name, part, "a feed-forward map")
-
-    def composed(self, name: str) -> Network:
-        """The part of this name, a whole network; InvalidInput if there is none."""
-        part = self._part(name)
-        return part if isinstance(part, Network) else self._refuse(name, part, "a network")
-
-    def number(self, name: str) -> Fraction:
-        """The part of this name, an exact number; InvalidInput if there is none."""
-        part = self._part(name)
-        return part if isinstance(part, Fraction) else self._refuse(name, part, "a Fraction")
-
-    def _part(self, name: str) -> Part:
-        found = dict(self.parts)
-        if name not in found:
-            raise InvalidInput.about("part", name, f"one of {', '.join(found)}", "build the network again")
-        return found[name]
-
-    def _refuse(self, name: str, part: Part, wanted: str) -> NoReturn:
-        raise InvalidInput.about(f"part {name}", type(part).__name__, wanted, "build the network again")
+    def part(self, name: str, kind: type[Kind]) -> Kind:
+        """The part of this name and kind; InvalidInput if there is none."""
+        found = dict(self.parts).get(name)
+        if not isinstance(found, kind):
+            known = ", ".join(f"{key}: {type(part).__name__}" for key, part in self.parts)
+            wanted = f"a {kind.__name__} among the parts ({known or 'none'})"
+            raise InvalidInput.about("part", name, wanted, "build the network again")
+        return found

@@ -49,7 +49,11 @@ def build(task: RetrievalTask, eps: Fraction, form: Form, knowledge: Knowledge) 
     heads = specialists.build(task, positive("eps", eps) * (1 - SPARE), Form.SHARPENED, knowledge).network
     class_beta = _class_beta(heads, eps)
     network = tokens_as_heads(heads, class_beta)
-    design = {"width": network.encoder.output_dim, "token_beta": heads.beta, "class_beta": class_beta}
+    design: dict[str, Fraction | int | str] = {
+        "width": network.encoder.output_dim,
+        "token_beta": heads.beta,
+        "class_beta": class_beta,
+    }
     return Built("token_heads", form.value, task, eps, network, (("heads", heads), ("class_beta", class_beta)), design)
 
 

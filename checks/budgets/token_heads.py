@@ -9,7 +9,7 @@ from checks.budget import budget_terms, retrievals
 from checks.budgets.compare import require_equal
 from checks.covering import NotReadable
 from constructions.built import Built
-from constructions.network import Perceptron
+from constructions.network import Network, Perceptron
 from constructions.token_heads import class_leak_upper, readout_lipschitz_upper, tokens_as_heads
 from theory.enough_heads import Term
 
@@ -28,7 +28,7 @@ def terms(built: Built) -> tuple[Term, ...]:
     # relu(z_i) = z_i, and slot j != i is relu(y_j - 1) = 0, as y_j is a mean of values in [0, 1]; later tokens keep
     # relu(y_j - 1) = 0. The class token gives each of tokens 1..D the weight 1/(D + r), r = (T - D) e^-beta. So the
     # read-out is Phi(z D/(D + r)), within Lip(Phi) r/(D + r) of Phi(z), the output of the D heads.
-    heads, class_beta = built.composed("heads"), built.number("class_beta")
+    heads, class_beta = built.part("heads", Network), built.part("class_beta", Fraction)
     require_equal(built.network, tokens_as_heads(heads, class_beta))
     outside = [item.range for item in retrievals(heads, built.task) if item.range[0] < 0 or item.range[1] > 1]
     if outside:
