@@ -21,7 +21,7 @@ import scipy.linalg
 from checks.certificates import writer
 from constructions.arithmetic import EXACT, FLOAT64, fractions
 from constructions.evaluate import attention, target
-from constructions.network import Dense, Head, Network, Perceptron
+from constructions.network import Dense, Head, Network, Perceptron, TokenLayer
 from constructions.network_json import network_to_json
 from constructions.specialists import Knowledge, Specialist, build
 from constructions.task import Feature, RetrievalTask, hard_gate, quadratic, toy
@@ -43,7 +43,7 @@ def number(text: str) -> mpmath.mpf:
 
 
 class SecondOpinion:
-    """Attention outputs of a network given as JSON with MLP encoder, by mpmath at DIGITS digits."""
+    """Attention outputs of a network given as JSON, maps being MLPs, by mpmath at DIGITS digits."""
 
     ACTIVATIONS: Mapping[str, Callable[[Any], Any]] = {
         "identity": lambda x: x,
@@ -55,42 +55,52 @@ class SecondOpinion:
     }
 
     def __init__(self, network: Mapping[str, Any]) -> None:
-        with mpmath.workdps(DIGITS):
-            self.layers = [
-                (self.table(d["weight"]), self.table(d["bias"]), d["activation"]) for d in network["encoder"]["layers"]
-            ]
-            self.heads = [{name: self.table(entry) for name, entry in head.items()} for head in network["heads"]]
-            self.token, self.beta = self.table(network["class_token"]), number(network["beta"])
+        self.network = network
         self.encode = functools.cache(self._encode)
 
     def table(self, data: Any) -> Any:
         return [self.table(entry) for entry in data] if isinstance(data, list) else number(data)
 
-    def _encode(self, position: int, token: tuple[Any, ...]) -> list[Any]:
-        values: list[Any] = list(token)
-        for weight, bias, activation in self.layers:
+    def apply(self, function: Mapping[str, Any], values: list[Any], position: int) -> list[Any]:
+        for dense in function["layers"]:
+            bias = self.table(dense["bias"])
             row = bias[position] if isinstance(bias[0], list) else bias
-            values = [
-                self.ACTIVATIONS[activation](mpmath.fdot(w, values) + b) for w, b in zip(weight, row, strict=True)
-            ]
+            activation = self.ACTIVATIONS[dense["activation"]]
+            weight = self.table(dense["weight"])
+            values = [activation(mpmath.fdot(w, values) + b) for w, b in zip(weight, row, strict=True)]
         return values
+
+    def _encode(self, position: int, token: tuple[Any, ...]) -> list[Any]:
+        return self.apply(self.network["encoder"], list(token), position)
+
+    def hear(self, layer: Mapping[str, Any], asking: list[Any], states: list[list[Any]]) -> list[Any]:
+        outputs, beta = [], number(layer["beta"])
+        for head in ({name: self.table(entry) for name, entry in head.items()} for head in layer["heads"]):
+            query = [mpmath.fdot(row, asking) + b for row, b in zip(head["query"], head["query_bias"], strict=True)]
+            weights = [mpmath.exp(beta * mpmath.fdot(query, [mpmath.fdot(k, e) for k in head["key"]])) for e in states]
+            for row, b in zip(head["value"], head["value_bias"], strict=True):
+                outputs.append(mpmath.fdot(weights, [mpmath.fdot(row, e) for e in states]) / mpmath.fsum(weights) + b)
+        return outputs
+
+    def mix(self, layer: Mapping[str, Any], heard: list[Any]) -> list[Any]:
+        weight, bias = self.table(layer["output_weight"]), self.table(layer["output_bias"])
+        return [mpmath.fdot(row, heard) + b for row, b in zip(weight, bias, strict=True)]
 
     def attention(self, tokens: list[tuple[Any, ...]]) -> list[Any]:
         with mpmath.workdps(DIGITS):
-            encoded = [self.encode(t, token) for t, token in enumerate(tokens)]
-            outputs = []
-            for head in self.heads:
-                query = [
-                    mpmath.fdot(row, self.token) + b for row, b in zip(head["query"], head["query_bias"], strict=True)
+            states = [self.encode(t, token) for t, token in enumerate(tokens)]
+            asking = self.table(self.network["class_token"])
+            for layer in self.network.get("token_layers", []):
+                heard = [self.mix(layer, self.hear(layer, state, states)) for state in states]
+                if layer["class_update"] is not None:
+                    asking = self.apply(
+                        layer["class_update"], asking + self.mix(layer, self.hear(layer, asking, states)), 0
+                    )
+                states = [
+                    self.apply(layer["update"], state + new, t)
+                    for t, (state, new) in enumerate(zip(states, heard, strict=True))
                 ]
-                weights = [
-                    mpmath.exp(self.beta * mpmath.fdot(query, [mpmath.fdot(k, e) for k in head["key"]]))
-                    for e in encoded
-                ]
-                for row, b in zip(head["value"], head["value_bias"], strict=True):
-                    mean = mpmath.fdot(weights, [mpmath.fdot(row, e) for e in encoded]) / mpmath.fsum(weights)
-                    outputs.append(mean + b)
-            return outputs
+            return self.hear(self.network, asking, states)
 
     def collide(self, sequences: list[list[tuple[Any, ...]]], free: list[tuple[int, int, int]]) -> Any:
         """Newton on the free coordinates; the sequences refined to a residual below SMALL_RESIDUAL."""
@@ -143,6 +153,36 @@ def random_block(
     width = sum(head_dims)
     readout = Perceptron((Dense(draw(size=(4, width)), draw(size=4), "gelu"), Dense(draw(size=(1, 4)), draw(size=1))))
     return Network(seq_len, 1, encoder, draw(size=3), heads, Fraction(beta), np.eye(width), np.zeros(width), readout)
+
+
+def random_deep_block(seq_len: int, hidden: int, seed: int, class_moves: bool) -> Network:
+    """Two layers with one head each: states tanh(A state + B heard), read by two values of the second layer."""
+    draw = np.random.default_rng(seed).normal
+
+    def update() -> Perceptron:
+        return Perceptron((Dense(draw(size=(hidden, 2 * hidden)) / hidden**0.5, draw(size=hidden), "tanh"),))
+
+    def head(queries: int, values: int) -> Head:
+        return Head(
+            draw(size=(2, queries)),
+            draw(size=(2, hidden)) / hidden**0.5,
+            draw(size=(values, hidden)),
+            draw(size=2),
+            draw(size=values),
+        )
+
+    layer = TokenLayer(
+        (head(hidden, 2),),
+        Fraction(2),
+        draw(size=(hidden, 2)),
+        draw(size=hidden),
+        update(),
+        update() if class_moves else None,
+    )
+    encoder = Perceptron((Dense(2 * draw(size=(hidden, 1)), draw(size=hidden), "tanh"),))
+    readout = Perceptron((Dense(draw(size=(1, 2)), draw(size=1)),))
+    last = (head(hidden, 2),)
+    return Network(seq_len, 1, encoder, draw(size=hidden), last, Fraction(2), np.eye(2), np.zeros(2), readout, (layer,))
 
 
 def float_collision(network: Network, task: RetrievalTask, seed: int) -> tuple[list[Any], list[tuple[int, int, int]]]:
@@ -268,6 +308,7 @@ def true_certificates() -> dict[str, Certificate]:
     block = random_block(8, [2], 8, "tanh", 3, beta=2)
     return {
         "collision": collision(block),
+        "two layers": collision(random_deep_block(6, 4, 2, class_moves=True)),
         "near collision": writer.near_collision(block, toy(8), *near_collisions(block, [50])[0]),
         "capacity": writer.capacity(block, toy(8), near_collisions(block, [8, 16, 40, 100])),
         "counterexample": counterexample(),
@@ -291,6 +332,7 @@ def examples() -> SimpleNamespace:
         near_collisions=near_collisions,
         quadratic_budget=quadratic_budget,
         random_block=random_block,
+        random_deep_block=random_deep_block,
         specialist=specialist,
         squared_minimum=squared_minimum,
         toy_budget=toy_budget,

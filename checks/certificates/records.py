@@ -51,8 +51,20 @@ class Head:
 
 
 @dataclass(frozen=True)
+class TokenLayer:
+    """Every token queries all; ``update`` (``class_update``, if any) maps (state, heard) to the new state."""
+
+    heads: tuple[Head, ...]
+    beta: Fraction
+    output_weight: Matrix
+    output_bias: Vector
+    update: Map
+    class_update: Map | None
+
+
+@dataclass(frozen=True)
 class Network:
-    """A block with its read-out (DEF-H); shapes agree."""
+    """A block with its read-out (DEF-H), after any number of token layers; shapes agree."""
 
     seq_len: int
     token_dim: int
@@ -63,6 +75,7 @@ class Network:
     output_weight: Matrix
     output_bias: Vector
     readout: Map
+    token_layers: tuple[TokenLayer, ...]
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,8 @@ from checks.certificates.records import (
     Pair,
     SupError,
     Task,
+    TokenLayer,
+    Vector,
 )
 
 SCHEMA = 1
@@ -108,29 +110,60 @@ class _Reader(Fields):
 
     def network(self, data: object) -> Network:
         names = ("seq_len", "token_dim", "beta", "encoder", "class_token", "heads")
-        length, dimension, beta, encoder, token, heads, weight, bias, readout = self.fields(
-            data, "network", *names, "output_weight", "output_bias", "readout"
+        optional = ("token_layers",) if isinstance(data, dict) and "token_layers" in data else ()
+        length, dimension, beta, encoder, token, heads, weight, bias, readout, *layers = self.fields(
+            data, "network", *names, "output_weight", "output_bias", "readout", *optional
         )
         seq_len = self.integer(length, "network.seq_len", 1, MAX_SEQ_LEN)
         token_dim = self.integer(dimension, "network.token_dim", 1, MAX_SIZE)
         encode, width = self.map(encoder, "network.encoder", token_dim, seq_len)
         class_token = self.vector(token, "network.class_token")
-        found = self.each(heads, "network.heads", lambda head, at: self.head(head, at, width, len(class_token)))
-        mixed = self.matrix(weight, "network.output_weight", None, sum(len(head.value) for head in found))
-        read, outputs = self.map(readout, "network.readout", len(mixed), None)
+        class_width, token_layers = len(class_token), []
+        for index, layer in enumerate(self.items(layers[0], "network.token_layers") if layers else []):
+            at = f"network.token_layers[{index}]"
+            read, width, class_width = self.token_layer(layer, at, width, class_width, seq_len)
+            token_layers.append(read)
+        found, mixed, offset = self.attention(heads, weight, bias, "network", width, class_width)
+        read_out, outputs = self.map(readout, "network.readout", len(mixed), None)
         if outputs != 1:
             self.fail("network.readout", "one output")
+        positive = self.positive(beta, "network.beta")
         return Network(
             seq_len,
             token_dim,
-            self.positive(beta, "network.beta"),
+            positive,
             encode,
             class_token,
             found,
             mixed,
-            self.vector(bias, "network.output_bias", len(mixed)),
-            read,
+            offset,
+            read_out,
+            tuple(token_layers),
         )
+
+    def attention(
+        self, heads: object, weight: object, bias: object, at: str, width: int, class_width: int
+    ) -> tuple[tuple[Head, ...], Matrix, Vector]:
+        """Heads on states of a width, queries of another; W_O and its bias."""
+        found = self.each(heads, f"{at}.heads", lambda head, place: self.head(head, place, width, class_width))
+        mixed = self.matrix(weight, f"{at}.output_weight", None, sum(len(head.value) for head in found))
+        return found, mixed, self.vector(bias, f"{at}.output_bias", len(mixed))
+
+    def token_layer(
+        self, data: object, at: str, width: int, class_width: int, seq_len: int
+    ) -> tuple[TokenLayer, int, int]:
+        """A layer, and the widths of the states after it: tokens', class token's."""
+        names = ("heads", "beta", "output_weight", "output_bias", "update", "class_update")
+        heads, beta, weight, bias, update, class_update = self.fields(data, at, *names)
+        found, mixed, offset = self.attention(heads, weight, bias, at, width, width)
+        updated, new_width = self.map(update, f"{at}.update", width + len(mixed), seq_len)
+        asked: Map | None = None
+        if class_update is not None:
+            if class_width != width:
+                self.fail(at, "a class token as wide as the tokens, as it uses their queries")
+            asked, class_width = self.map(class_update, f"{at}.class_update", width + len(mixed), None)
+        layer = TokenLayer(found, self.positive(beta, f"{at}.beta"), mixed, offset, updated, asked)
+        return layer, new_width, class_width
 
     def head(self, data: object, at: str, width: int, class_width: int) -> Head:
         query, key, value, query_bias, value_bias = self.fields(

@@ -4,8 +4,8 @@
 
 It trusts nobody: it imports the standard library, flint's ball arithmetic and the certificate schema, and evaluates
 attention in its own way. Exit codes: 0 proved, 1 refuted, 2 undecided (also: damaged or malformed), 3 usage.
-Reading order: `arithmetic`, `blocks`, then a module for each kind: `collision`; `near_collision`; `counterexample`;
-`bisection`, `budget`, `sup_error`.
+Reading order: `arithmetic`, `blocks`, `layers`, then a module for each kind: `collision` (with `channels`),
+`near_collision`, `counterexample`; and apart from these `bisection`, `budget`, `sup_error`.
 """
 
 from __future__ import annotations

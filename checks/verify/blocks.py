@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
@@ -43,22 +43,13 @@ class Layer:
     activation: str
 
 
-class Block:
-    """A network ready to run: token -> scores and values of all heads; attention outputs -> read-out."""
+class Stages:
+    """Feed-forward maps with their numbers converted, and how to run them."""
 
-    def __init__(self, network: Network, heads: Dense, numbers: Field) -> None:
+    def __init__(self, numbers: Field) -> None:
         self.numbers = numbers
-        self.beta = numbers.number(network.beta)
-        output = Dense(network.output_weight, (network.output_bias,), "identity")
-        self.encoder = [*self._stages(network.encoder), *self._stages((heads,))]
-        self.mixing, self.readout = self._stages((output,)), self._stages(network.readout)
-        self.starts, start = [], 0
-        for head in network.heads:
-            self.starts.append(start)
-            start += 1 + len(head.value)
-        self.sizes = [len(head.value) for head in network.heads]
 
-    def _stages(self, function: records.Map) -> list[Layer | Formula]:
+    def convert(self, function: records.Map) -> list[Layer | Formula]:
         if isinstance(function, Formula):
             return [function]
         number = self.numbers.number
@@ -68,6 +59,9 @@ class Block:
             matrix = self.numbers.matrix([number(entry) for entry in row] for row in dense.weight)
             stages.append(Layer(matrix, [[number(entry) for entry in row] for row in dense.bias], dense.activation))
         return stages
+
+    def affine(self, weight: records.Matrix, bias: records.Vector) -> list[Layer | Formula]:
+        return self.convert((Dense(weight, (bias,), "identity"),))
 
     def run(self, stages: Sequence[Layer | Formula], rows: list[Row], position: int) -> list[Row]:
         for stage in stages:
@@ -88,6 +82,22 @@ class Block:
         inside = part.positions is None or position + 1 in part.positions
         return evaluate(part.expression if inside else part.outside, values, zeros, self.numbers)
 
+
+class Block(Stages):
+    """A network ready to run: token -> scores and values of all heads; attention outputs -> read-out."""
+
+    def __init__(self, network: Network, heads: Dense, numbers: Field) -> None:
+        super().__init__(numbers)
+        self.beta = numbers.number(network.beta)
+        self.encoder = [*self.convert(network.encoder), *self.convert((heads,))]
+        mixing = self.affine(network.output_weight, network.output_bias)
+        self.readout = [*mixing, *self.convert(network.readout)]
+        self.starts, start = [], 0
+        for head in network.heads:
+            self.starts.append(start)
+            start += 1 + len(head.value)
+        self.sizes = [len(head.value) for head in network.heads]
+
     def token(self, rows: list[Row], position: int) -> list[tuple[Row, list[Row]]]:
         """For each head the score (times beta) and the values of the token at a position (from 0)."""
         found = self.run(self.encoder, rows, position)
@@ -98,15 +108,11 @@ class Block:
 
     def attend(self, encoded: Sequence[list[tuple[Row, list[Row]]]]) -> list[Row]:
         """The concatenated head outputs, from `token` at every position; balls only."""
-        return [row for head in zip(*encoded, strict=True) for row in softmax_mean(head)]
-
-    def mix(self, attended: list[Row]) -> list[Row]:
-        """The read-out's input: the concatenated head outputs through W_O."""
-        return self.run(self.mixing, attended, 0)
+        return [row for head in zip(*encoded, strict=True) for row in softmax_mean(head, own_directions)]
 
     def output(self, attended: list[Row]) -> Row:
         """The read-out of the concatenated head outputs."""
-        (row,) = self.run(self.readout, self.mix(attended), 0)
+        (row,) = self.run(self.readout, attended, 0)
         return row
 
 
@@ -132,12 +138,12 @@ def target(task: Task, tokens: Sequence[list[Row]], numbers: Field) -> Row:
     return evaluate(task.outer, minima, zeros, numbers)
 
 
-def softmax_mean(tokens: Sequence[tuple[Row, list[Row]]]) -> list[Row]:
+def softmax_mean(tokens: Sequence[tuple[Row, list[Row]]], gather: Callable[[list[Row]], Row]) -> list[Row]:
     """``sum_t w_t v_t``, w the softmax of the scores, for (score, value channels) of each token, over boxes of both.
 
     The range is exact for the boxes: the mean increases in every v_t, and in the weight of t iff v_t is above the mean,
-    so at the largest mean the weights are largest above some threshold and smallest below it. Each token comes with
-    derivatives along its own directions; the mean has them all, token by token.
+    so at the largest mean the weights are largest above some threshold and smallest below it. ``gather`` says how the
+    tokens' derivatives make up the mean's.
     """
     scores, values = [score for score, _ in tokens], [channels for _, channels in tokens]
     if not all(row[0].is_finite() for row in [*scores, *(row for channels in values for row in channels)]):
@@ -150,12 +156,23 @@ def softmax_mean(tokens: Sequence[tuple[Row, list[Row]]]) -> list[Row]:
     for channel in zip(*values, strict=True):
         top = highest_mean(low, high, [row[0].upper() for row in channel])
         bottom = -highest_mean(low, high, [-row[0].lower() for row in channel])
-        mean = [bottom.union(top)]
+        mean = bottom.union(top)
+        slopes = []
         for weight, score, value in zip(weights, scores, channel, strict=False):  # no weights: no derivatives
-            from_mean = value[0] - mean[0]
-            mean += [weight * (b + from_mean * a) for a, b in zip(score[1:], value[1:], strict=True)]
-        means.append(mean)
+            from_mean = value[0] - mean
+            slopes.append([weight * (b + from_mean * a) for a, b in zip(score[1:], value[1:], strict=True)])
+        means.append([mean, *gather(slopes)])
     return means
+
+
+def own_directions(slopes: list[Row]) -> Row:
+    """Derivatives where each token has directions of its own: token by token."""
+    return [entry for row in slopes for entry in row]
+
+
+def shared_directions(slopes: list[Row]) -> Row:
+    """Derivatives where all tokens move along the same directions: their sum."""
+    return [sum(column, arb(0)) for column in zip(*slopes, strict=True)]
 
 
 def softmax(low: list[arb], high: list[arb]) -> list[arb]:

@@ -58,7 +58,9 @@ def _pieces(claim: records.Collision, work: Work) -> list[Piece]:
     A unit is on or off for all values of a token's free coordinates if its argument at the centre outweighs its reach.
     """
     encoder = claim.network.encoder
-    if isinstance(encoder, records.Formula) or any(layer.activation not in ("relu", "identity") for layer in encoder):
+    if claim.network.token_layers or isinstance(encoder, records.Formula):
+        return []
+    if any(layer.activation not in ("relu", "identity") for layer in encoder):
         return []
     if len(encoder) > MOST_LAYERS:
         return []

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
+from itertools import accumulate
 
 from flint import arb, arb_mat
 
@@ -12,6 +14,7 @@ from checks.certificates.records import Dense
 from checks.verify.arithmetic import Balls, Refuted, Row, Undecided, Work, ball, doubling, show, text
 from checks.verify.blocks import Block, features, head_layer, target
 from checks.verify.channels import check_rows
+from checks.verify.layers import DeepBlock
 
 
 def check_collision(claim: records.Collision, work: Work) -> dict[str, str]:
@@ -26,12 +29,17 @@ def check_collision(claim: records.Collision, work: Work) -> dict[str, str]:
                 room = claim.radius if (number, position + 1, axis) in spots else Fraction(0)
                 if not room <= entry <= 1 - room:
                     raise Undecided(f"sequence {number}, position {position + 1}: the box leaves [0,1]")
-    heads = head_layer(claim.network, work)
     check_rows(claim, work)
-    return doubling(claim.precision, lambda: _collide(claim, heads, Balls(work)))
+    if claim.network.token_layers:
+        return doubling(claim.precision, lambda: _collide(claim, _deep_equations, Balls(work)))
+    flat = partial(_flat_equations, heads=head_layer(claim.network, work))
+    return doubling(claim.precision, lambda: _collide(claim, flat, Balls(work)))
 
 
-def _collide(claim: records.Collision, heads: Dense, numbers: Balls) -> dict[str, str]:
+Equations = Callable[[records.Collision, Balls], tuple[list[arb], list[list[arb]]]]
+
+
+def _collide(claim: records.Collision, equations: Equations, numbers: Balls) -> dict[str, str]:
     """Krawczyk's theorem for g(x) = 0, x the free coordinates, X the box c +- r.
 
     Let G enclose the difference quotients, g(x) - g(c) in G (x - c) on X, and Y be any real matrix. Then
@@ -39,35 +47,9 @@ def _collide(claim: records.Collision, heads: Dense, numbers: Balls) -> dict[str
     of x - Y g(x) in K; and |I - Y G| < 1 in the norm weighted by r, so Y is regular and the fixed point is a zero.
     Conversely a zero in X lies in K. Nothing but continuity and the quotients is used, so ReLU is welcome.
     """
-    block = Block(claim.network, heads, numbers)
     radius = ball(claim.radius)
     box = arb(0, radius)
-    differing = sorted(
-        {position - 1 for _, position, _ in claim.free}
-        | {t for t, (a, b) in enumerate(zip(*claim.sequences, strict=True)) if a != b}
-    )
-
-    def token(sequence: int, position: int, wide: bool) -> list[Row]:
-        axes = [axis for s, t, axis in claim.free if wide and (s, t) == (sequence, position + 1)]
-        return [
-            [ball(entry) + (box if axis in axes else 0), *(arb(int(other == axis)) for other in axes)]
-            for axis, entry in enumerate(claim.sequences[sequence][position])
-        ]
-
-    moving = {(s, t - 1) for s, t, _ in claim.free}
-    needed = [(0, t) for t in range(claim.network.seq_len)] + [(1, t) for t in differing]
-    centre = {(s, t): block.token(token(s, t, False), t) for s, t in needed}
-    wide = {(s, t): block.token(token(s, t, True), t) if (s, t) in moving else centre[s, t] for s, t in needed}
-    at_centre: list[arb] = []
-    slopes: list[list[arb]] = []
-    for head, channels in _by_head(claim.rows):
-        # Equal tokens cancel; only the others set the scale, so that nothing underflows beside them.
-        shift = max(centre[s, t][head][0][0].mid() for s in (0, 1) for t in differing)
-        residual, _ = _difference(centre, head, differing, shift, channels, {})
-        columns = {place: 1 + [f for f in claim.free if f[:2] == place[:2]].index(place) for place in claim.free}
-        _, jacobian = _difference(wide, head, differing, shift, channels, columns)
-        at_centre += residual
-        slopes += jacobian
+    at_centre, slopes = equations(claim, numbers)
     derivative = arb_mat(slopes)
     try:
         inverse = derivative.mid().inv().mid()
@@ -86,7 +68,7 @@ def _collide(claim: records.Collision, heads: Dense, numbers: Balls) -> dict[str
         )
     values = []
     for sequence in (0, 1):
-        tokens = [[[row[0]] for row in token(sequence, t, True)] for t in range(claim.task.seq_len)]
+        tokens = [[[row[0]] for row in _token(claim, sequence, t, True)] for t in range(claim.task.seq_len)]
         values.append(target(claim.task, [features(claim.task, rows, numbers) for rows in tokens], numbers)[0])
     gap = abs(values[0] - values[1])
     facts = {"targets": f"{show(values[0])} and {show(values[1])}", "gap": show(gap), "equations": str(size)}
@@ -95,6 +77,66 @@ def _collide(claim: records.Collision, heads: Dense, numbers: Balls) -> dict[str
     if not gap >= ball(claim.gap):
         raise Undecided(f"the gap {show(gap)} is not proved to reach the claim; claim a slightly smaller one")
     return facts
+
+
+def _token(claim: records.Collision, sequence: int, position: int, wide: bool) -> list[Row]:
+    """A token (position from 0), over the box if ``wide``, then with directions along its free coordinates."""
+    axes = [axis for s, t, axis in claim.free if wide and (s, t) == (sequence, position + 1)]
+    box = arb(0, ball(claim.radius))
+    return [
+        [ball(entry) + (box if axis in axes else 0), *(arb(int(other == axis)) for other in axes)]
+        for axis, entry in enumerate(claim.sequences[sequence][position])
+    ]
+
+
+def _flat_equations(claim: records.Collision, numbers: Balls, heads: Dense) -> tuple[list[arb], list[list[arb]]]:
+    """Residuals at the centre and difference quotients over the box, head by head in difference form."""
+    block = Block(claim.network, heads, numbers)
+    differing = sorted(
+        {position - 1 for _, position, _ in claim.free}
+        | {t for t, (a, b) in enumerate(zip(*claim.sequences, strict=True)) if a != b}
+    )
+    moving = {(s, t - 1) for s, t, _ in claim.free}
+    needed = [(0, t) for t in range(claim.network.seq_len)] + [(1, t) for t in differing]
+    centre = {(s, t): block.token(_token(claim, s, t, False), t) for s, t in needed}
+    wide = {(s, t): block.token(_token(claim, s, t, True), t) if (s, t) in moving else centre[s, t] for s, t in needed}
+    at_centre: list[arb] = []
+    slopes: list[list[arb]] = []
+    for head, channels in _by_head(claim.rows):
+        # Equal tokens cancel; only the others set the scale, so that nothing underflows beside them.
+        shift = max(centre[s, t][head][0][0].mid() for s in (0, 1) for t in differing)
+        residual, _ = _difference(centre, head, differing, shift, channels, {})
+        columns = {place: 1 + [f for f in claim.free if f[:2] == place[:2]].index(place) for place in claim.free}
+        _, jacobian = _difference(wide, head, differing, shift, channels, columns)
+        at_centre += residual
+        slopes += jacobian
+    return at_centre, slopes
+
+
+def _deep_equations(claim: records.Collision, numbers: Balls) -> tuple[list[arb], list[list[arb]]]:
+    """The same for a network with token layers: outputs of the second minus outputs of the first."""
+    block = DeepBlock(claim.network, numbers)
+    starts = [0, *accumulate(len(head.value) for head in claim.network.heads)]
+    listed = [starts[head] + channel for head, channel in claim.rows]
+    box = arb(0, ball(claim.radius))
+    outputs: dict[tuple[int, bool], list[Row]] = {}
+    for s, sequence in enumerate(claim.sequences):
+        for wide in (False, True):
+            tokens = [
+                [
+                    [
+                        ball(entry) + (box if wide and (s, t + 1, axis) in claim.free else 0),
+                        *(arb(int(place == (s, t + 1, axis))) for place in claim.free if wide),
+                    ]
+                    for axis, entry in enumerate(token)
+                ]
+                for t, token in enumerate(sequence)
+            ]
+            outputs[s, wide] = block.outputs(tokens)
+    at_centre = [outputs[1, False][k][0] - outputs[0, False][k][0] for k in listed]
+    return at_centre, [
+        [b - a for a, b in zip(outputs[0, True][k][1:], outputs[1, True][k][1:], strict=True)] for k in listed
+    ]
 
 
 def _by_head(rows: Sequence[tuple[int, int]]) -> list[tuple[int, list[int]]]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from functools import cache, partial
+from collections.abc import Callable
+from functools import partial
 
 from flint import arb
 
 from checks.certificates import records
-from checks.certificates.records import Dense
 from checks.verify.arithmetic import Balls, Refuted, Row, Undecided, Work, ball, doubling, show, text
-from checks.verify.blocks import Block, features, head_layer, target
+from checks.verify.blocks import Block, Stages, features, head_layer, target
+from checks.verify.layers import DeepBlock
+
+Attention = Callable[[records.Matrix, Balls], list[Row]]
 
 
 def check_near_collisions(claim: records.NearCollisions, work: Work) -> dict[str, str]:
@@ -17,25 +20,34 @@ def check_near_collisions(claim: records.NearCollisions, work: Work) -> dict[str
     for number, pair in enumerate(claim.pairs):
         if not all(0 <= entry <= 1 for sequence in pair.sequences for token in sequence for entry in token):
             raise Undecided(f"pair {number}: a token leaves [0,1]")
-    heads = head_layer(claim.network, work)
-    found = [doubling(claim.precision, partial(_compare, claim, pair, heads, work)) for pair in claim.pairs]
+    attention = _deep(claim.network) if claim.network.token_layers else _flat(claim.network, work)
+    found = [doubling(claim.precision, partial(_compare, claim, pair, attention, work)) for pair in claim.pairs]
     return found[0] if len(found) == 1 else {"pairs": str(len(found)), "bits": max((f["bits"] for f in found), key=int)}
 
 
-def _compare(claim: records.NearCollisions, pair: records.Pair, heads: Dense, work: Work) -> dict[str, str]:
+def _deep(network: records.Network) -> Attention:
+    return lambda sequence, numbers: DeepBlock(network, numbers).outputs(_rows(sequence))
+
+
+def _flat(network: records.Network, work: Work) -> Attention:
+    heads = head_layer(network, work)
+
+    def attention(sequence: records.Matrix, numbers: Balls) -> list[Row]:
+        block = Block(network, heads, numbers)
+        return block.attend([block.token(token, position) for position, token in enumerate(_rows(sequence))])
+
+    return attention
+
+
+def _compare(claim: records.NearCollisions, pair: records.Pair, attention: Attention, work: Work) -> dict[str, str]:
     numbers = Balls(work)
-    block = Block(claim.network, heads, numbers)
-
-    @cache
-    def encode(position: int, token: records.Vector) -> tuple[list[tuple[Row, list[Row]]], list[Row]]:
-        rows = [[ball(entry)] for entry in token]
-        return block.token(rows, position), features(claim.task, rows, numbers)
-
-    inputs, targets = [], []
-    for sequence in pair.sequences:
-        tokens = [encode(position, token) for position, token in enumerate(sequence)]
-        inputs.append(block.mix(block.attend([encoded for encoded, _ in tokens])))
-        targets.append(target(claim.task, [found for _, found in tokens], numbers)[0])
+    stages = Stages(numbers)
+    mixing = stages.affine(claim.network.output_weight, claim.network.output_bias)
+    inputs = [stages.run(mixing, attention(sequence, numbers), 0) for sequence in pair.sequences]
+    targets = [
+        target(claim.task, [features(claim.task, token, numbers) for token in _rows(sequence)], numbers)[0]
+        for sequence in pair.sequences
+    ]
     distance = arb(0)
     for (a, *_), (b, *_) in zip(*inputs, strict=True):
         distance = distance.max(abs(a - b))
@@ -48,3 +60,7 @@ def _compare(claim: records.NearCollisions, pair: records.Pair, heads: Dense, wo
     if not (gap >= ball(pair.gap) and distance <= ball(pair.distance)):
         raise Undecided("gap or distance is too close to call; claim a slightly smaller gap or a larger distance")
     return facts
+
+
+def _rows(sequence: records.Matrix) -> list[list[Row]]:
+    return [[[ball(entry)] for entry in token] for token in sequence]

@@ -35,6 +35,8 @@ MOST_BISECTED = 12
 
 
 def check_sup_error(claim: records.SupError, work: Work) -> dict[str, str]:
+    if claim.network.token_layers:
+        raise Undecided("bounds of the error are checked for one layer only; for token layers try near_collision")
     if claim.relation == ">=":
         return _check_witness(claim, work)
     if claim.evidence is None:

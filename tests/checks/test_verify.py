@@ -29,6 +29,7 @@ from checks.verify import verify, verify_file
 from checks.verify.arithmetic import Balls, Undecided, Work, ball, evaluate
 from checks.verify.blocks import Block, head_layer, highest_mean, softmax
 from checks.verify.collision import _difference
+from checks.verify.layers import DeepBlock
 from constructions.arithmetic import fractions
 from constructions.network import Component, Formula, Head, Network
 from constructions.network_json import network_to_json
@@ -71,6 +72,7 @@ def answer(certificate: dict[str, Any]) -> str:
 
 KINDS = (
     "collision",
+    "two layers",
     "near collision",
     "capacity",
     "counterexample",
@@ -176,6 +178,31 @@ def test_attention_agrees_with_mpmath(examples: SimpleNamespace, activation: str
             middle, exponent = got.mid().man_exp()
             assert abs(mpmath.mpf(int(middle)) * mpmath.mpf(2) ** int(exponent) - want) < AGREEMENT
             assert got.rad() < arb(10) ** -50
+
+
+@pytest.mark.parametrize("class_moves", [False, True])
+def test_two_layers_agree_with_mpmath(examples: SimpleNamespace, class_moves: bool) -> None:
+    """Catches a token that asks with another's query, an update without its state, a class token that stands still."""
+    block = examples.random_deep_block(5, 4, 7, class_moves)
+    points = np.random.default_rng(2).uniform(size=(5, 1))
+    tokens = fractions([[Fraction(float(x)) for x in row] for row in points])
+    sealed = writer.collision(block, toy(5), tokens, tokens, [(0, 1, 0)], Fraction(1, 2**40), Fraction(1))
+    claim = schema.parse(writer.to_bytes(sealed))
+    assert isinstance(claim, Collision)
+    expected = examples.SecondOpinion(sealed["network"]).attention([(mpmath.mpf(float(x)),) for x in points[:, 0]])
+    with ctx.workprec(200), mpmath.workdps(70):
+        rows = [[[ball(x)] for x in token] for token in claim.sequences[0]]
+        found = [row[0] for row in DeepBlock(claim.network, Balls(Work())).outputs(rows)]
+        assert len(found) == len(expected) == 2
+        for got, want in zip(found, expected, strict=True):
+            middle, exponent = got.mid().man_exp()
+            assert abs(mpmath.mpf(int(middle)) * mpmath.mpf(2) ** int(exponent) - want) < AGREEMENT
+
+
+@pytest.mark.parametrize("class_moves", [False, True])
+def test_collisions_of_two_layers(examples: SimpleNamespace, class_moves: bool) -> None:
+    """Catches wrong derivatives through a token layer: Krawczyk would fail."""
+    assert answer(examples.collision(examples.random_deep_block(7, 4, 3, class_moves))) == "PROVED"
 
 
 def test_derivatives_agree_with_differences(examples: SimpleNamespace) -> None:

@@ -132,6 +132,35 @@ def test_forged_collisions(true_certificates: dict[str, Certificate], name: str)
     forged(true_certificates["collision"], COLLISION_FORGERIES[name])
 
 
+LAYER: Path = ("network", "token_layers", 0)
+DEEP_FORGERIES = {
+    "query of the first layer": put((*LAYER, "heads", 0, "query", 1, 2), plus(SMALL)),
+    "query bias": put((*LAYER, "heads", 0, "query_bias", 0), plus(SMALL)),
+    "key": put((*LAYER, "heads", 0, "key", 0, 1), plus(SMALL)),
+    "value": put((*LAYER, "heads", 0, "value", 1, 1), plus(SMALL)),
+    "value bias": put((*LAYER, "heads", 0, "value_bias", 1), plus(SMALL)),
+    "W_O": put((*LAYER, "output_weight", 3, 0), plus(SMALL)),
+    "W_O's bias": put((*LAYER, "output_bias", 2), plus(SMALL)),
+    "beta": put((*LAYER, "beta"), times(Fraction(2))),
+    "update": put((*LAYER, "update", "layers", 0, "weight", 1, 6), plus(SMALL)),
+    "update's bias": put((*LAYER, "update", "layers", 0, "bias", 1), plus(SMALL)),
+    "class token stands still": put((*LAYER, "class_update"), None),
+    "update of the class token": put((*LAYER, "class_update", "layers", 0, "weight", 0, 0), plus(SMALL)),
+    "class token": put(("network", "class_token", 0), plus(SMALL)),
+    "query of the last layer": put((*HEAD, "query", 0, 1), plus(SMALL)),
+    "no layers": put(("network", "token_layers"), []),
+    "layers twice": put(("network", "token_layers"), lambda layers: layers * 2),
+    "one layer only": lambda c: c["network"].pop("token_layers"),
+    "larger gap": put(("claim", "gap"), times(Fraction(21, 20))),
+}
+
+
+@pytest.mark.parametrize("name", DEEP_FORGERIES)
+def test_forged_collisions_of_two_layers(true_certificates: dict[str, Certificate], name: str) -> None:
+    """Catches a part of a token layer that the checker does not look at."""
+    forged(true_certificates["two layers"], DEEP_FORGERIES[name])
+
+
 NEAR_FORGERIES = {
     "first layer weight": put((*HIDDEN, 0, "weight", 3, 0), plus(SMALL)),
     "query": put((*HEAD, "query", 0, 1), plus(SMALL)),
