@@ -1,4 +1,8 @@
-"""T2.3 built: one head that memorises, a deep ReLU read-out that takes the minima (L8, L9, N12).
+"""T2.3 built: one head that memorises, a deep ReLU read-out F_3 o F_2 o F_1 that takes the minima, in three forms.
+
+five    five layers, each affine output merged into the next layer (L8), centred staircases (L9, N12)
+seven   the same pieces kept apart: sizes add up instead of being multiplied (T2.3-R)
+deep    exact minima by a tournament (N12): ceil(log2 T) + 3 layers, no staircase error
 
 All networks here are exact; on rational tokens `constructions.evaluate` with EXACT gives their exact values, because
 the one head attends uniformly. Sizes and errors as formulas: `theory.memorisation`.
@@ -6,108 +10,148 @@ the one head attends uniformly. Sizes and errors as formulas: `theory.memorisati
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 
-from constructions.arithmetic import EXACT, ExactArray, fractions
+from constructions.approximators import Approximation
+from constructions.arithmetic import ExactArray, fractions
+from constructions.built import Built
+from constructions.deep_relu import (
+    biases,
+    centred_staircase,
+    chain,
+    compose,
+    minimum_from,
+    nonzero_parameters,
+    on_shared_inputs,
+    side_by_side,
+    tournament_maximum,
+)
 from constructions.network import Dense, Head, Network, Perceptron
+from constructions.sparse import entries_of, layer
+from constructions.specialists import Design, Knowledge
 from constructions.task import RetrievalTask
-from theory.errors import InvalidInput
-from theory.rational_bounds import count
+from theory.enough_heads import SLACK
+from theory.errors import InvalidInput, TooLarge
+from theory.rational_bounds import positive
+
+KIND = "memoriser"
+MOST_WEIGHTS = 2_000_000
+"""Read-outs with more non-zero weights are not made."""
+OUTER_SHARE = Fraction(1, 8)
+"""Share of the error that a curved F_0 gets; what it leaves, and all of it where F_0 is exact, goes to the rest."""
+FEATURE_SHARE = Fraction(1, 3)
+"""Share of that rest that curved features get beside a staircase."""
+
+Join = Callable[[Perceptron, Perceptron], Perceptron]
 
 
-def compose(first: Perceptron, second: Perceptron) -> Perceptron:
-    """``second`` after ``first``, the affine output of ``first`` merged into the first layer of ``second``.
+@dataclass(frozen=True)
+class _Shape:
+    """What makes a form: how pieces are joined, and whether its minima are exact."""
 
-    Claim L8. Hypothesis: the last layer of ``first`` is affine with one bias for all positions. Conclusion: the same
-    function with one layer less than the two together and no hidden layer wider. Exact. Raises InvalidInput.
+    join: Join
+    exact_minima: bool
 
-    >>> maximum = staircase_maximum(2, 4)
-    >>> len(compose(maximum, staircase_maximum(1, 3)).layers)
-    5
+
+FORMS: Mapping[str, _Shape] = {
+    "five": _Shape(compose, False),
+    "seven": _Shape(chain, False),
+    "deep": _Shape(compose, True),
+}
+
+
+def build(task: RetrievalTask, eps: Fraction, form: str, knowledge: Knowledge) -> Built:
+    """One head that memorises, for a task and an accuracy (T2.3; existence).
+
+    Hypotheses: f_i with values in [0,1] and F_0 are sums of ridge functions (`constructions.ridge`), C^2 along each;
+    ``knowledge`` is right. Conclusion: sup |network - H| <= L_0 (e_f + e_min) + e_0 < eps, L_0 = sup |grad F_0|_1; with
+    all three errors equal this is T2.3-end's (2 L_0 + 1) eps. n = E = T d, exact weights.
+    Non-zero weights of the read-out: about T D w/e_min (five), T D (w + 4/e_min) (seven), T D (w + 18) (deep), with
+    w = O(eps^-gamma) the width of a feature network.
+
+    >>> from constructions.task import toy
+    >>> built = build(toy(4), Fraction(1, 10), "five", Knowledge(Fraction(2)))
+    >>> len(built.network.readout.layers), built.design["steps of the largest staircase"]
+    (5, 8)
+
+    Raises:
+        InvalidInput: an unknown form, eps <= 0, or an expression without the required form.
+        TooLarge: more than MOST_WEIGHTS non-zero weights would be needed.
     """
-    # W (V h + b) + c = (W V) h + (W b + c).
-    last, following = first.layers[-1], second.layers[0]
-    if last.activation != "identity" or last.bias.ndim != 1:
-        raise InvalidInput.about("last layer", last.activation, "affine, one bias (L8)", "an identity activation")
-    weight, inner = _exact(following.weight), _exact(last.weight)
-    merged = Dense(weight @ inner, weight @ _exact(last.bias) + _exact(following.bias), following.activation)
-    return Perceptron((*first.layers[:-1], merged, *second.layers[1:]))
+    if form not in FORMS:
+        raise InvalidInput.about("form", form, f"one of {', '.join(FORMS)}", "--form deep")
+    shape, design = FORMS[form], Design(task, positive("eps", eps), knowledge)
+    usable, weight = eps * (1 - SLACK), knowledge.outer_gradient_l1
+    outer = design.outer(usable * OUTER_SHARE)
+    rest = usable - outer.error
+    make_features = design.features_in_range if shape.exact_minima else design.features
+    share = rest if shape.exact_minima else rest * FEATURE_SHARE
+    features = make_features(min(Fraction(1), share / weight) if weight else Fraction(1))
+    left = rest - weight * max(feature.error for feature in features)
+    steps = {size: 0 if shape.exact_minima else staircase_steps(size, left, weight) for size in support_sizes(task)}
+    _require_possible(task, form, features, steps)
+    minima = {size: minimum_of(size, steps[size], max(steps)) for size in steps}
+    pieces = [feature.network for feature in features]
+    network = memoriser(task, pieces, lambda size: minima[size], outer.network, shape.join)
+    assert isinstance(network.readout, Perceptron)
+    parts = (
+        *((f"feature {index}", piece) for index, piece in enumerate(pieces)),
+        *((f"minimum of {size}", minimum) for size, minimum in minima.items()),
+        ("outer", outer.network),
+    )
+    notes = {
+        "layers of the read-out": len(network.readout.layers),
+        "width of the widest feature": max(feature.width for feature in features),
+        "width of the outer map": outer.width,
+        "steps of the largest staircase": max(steps.values()),
+        "non-zero weights of the read-out": nonzero_parameters(network.readout),
+    }
+    return Built(KIND, form, task, eps, network, parts, notes)
 
 
-def side_by_side(parts: Sequence[Perceptron]) -> Perceptron:
-    """Networks of equal depth on separate inputs: inputs and outputs are concatenated. Exact. Raises InvalidInput."""
-    depths = {len(part.layers) for part in parts}
-    if len(depths) != 1:
-        raise InvalidInput.about("depths", sorted(depths), "equal", "pad the shallower networks")
-    stacked = []
-    for layers in zip(*(part.layers for part in parts), strict=True):
-        kinds = {layer.activation for layer in layers}
-        if len(kinds) != 1:
-            raise InvalidInput.about("activations", sorted(kinds), "the same in each layer", "use one activation")
-        bias = np.concatenate([_exact(layer.bias) for layer in layers])
-        stacked.append(Dense(_blocks([_exact(layer.weight) for layer in layers]), bias, layers[0].activation))
-    return Perceptron(tuple(stacked))
+def assemble(built: Built) -> Network:
+    """The network that the parts of a memoriser compose to; exact. Raises InvalidInput if a part is missing."""
+    task = built.task
+    minima = {size: built.part(f"minimum of {size}", Perceptron) for size in support_sizes(task)}
+    features = [built.part(f"feature {index}", Perceptron) for index in range(task.num_targets)]
+    return memoriser(task, features, lambda size: minima[size], built.part("outer", Perceptron), FORMS[built.form].join)
 
 
-def staircase_maximum(num_inputs: int, steps: int, shift: Fraction = Fraction(0)) -> Perceptron:
-    """L9's three-layer network plus ``shift``: 0 <= output - shift - max x <= (1 - 1/T)/n on [0,1]^T, n = ``steps``.
-
-    Claims L9 (shift 0) and N12 (shift -1/(2n)). Outside [0,1] it acts as on the clipped inputs (T2.3-2). Hidden widths
-    T n and 2 n. Exact. Raises InvalidInput.
-    """
-    count("num_inputs", num_inputs), count("steps", steps)
-    high = Fraction(1, steps)
-    first = fractions(np.tile(np.eye(num_inputs, dtype=int), (steps, 1)))
-    below = fractions([-j * high for j in range(steps) for _ in range(num_inputs)])
-    sums = fractions(np.repeat(np.kron(np.eye(steps, dtype=int), np.ones((1, num_inputs), dtype=int)), 2, axis=0))
-    caps = fractions([0, -high] * steps)
-    output = fractions([[1, -1] * steps])
-    return Perceptron((Dense(first, below, "relu"), Dense(sums, caps, "relu"), Dense(output, fractions([shift]))))
+def support_sizes(task: RetrievalTask) -> list[int]:
+    """The different |S_i|, in rising order."""
+    return sorted({len(feature.positions) for feature in task.features})
 
 
-def tournament_maximum(num_inputs: int) -> Perceptron:
-    """Exactly max x for all real x: depth ceil(log2 T) + 1, weights in {-1, 0, 1}, no bias (claim N12). Exact.
-
-    >>> from constructions.evaluate import apply_map
-    >>> apply_map(tournament_maximum(3), fractions([["1/2", -4, "2/3"]]), EXACT)[0, 0]
-    Fraction(2, 3)
-    """
-    # max(a, b) = relu(a - b) + relu(b) - relu(-b); an odd one out passes as relu(a) - relu(-a).
-    forms, layers = fractions(np.eye(count("num_inputs", num_inputs), dtype=int)), []
-    while len(forms) > 1:
-        rows, outputs = [], []
-        for k in range(0, len(forms) - 1, 2):
-            rows += [forms[k] - forms[k + 1], forms[k + 1], -forms[k + 1]]
-            outputs.append([1, 1, -1])
-        if len(forms) % 2:
-            rows += [forms[-1], -forms[-1]]
-            outputs.append([1, -1])
-        layers.append(Dense(np.stack(rows), _zeros(len(rows)), "relu"))
-        forms = _blocks([fractions([row]) for row in outputs])
-    return Perceptron((*layers, Dense(forms, _zeros(1))))
+def staircase_steps(size: int, allowed: Fraction, weight: Fraction) -> int:
+    """Least n with weight * (1 - 1/size)/(2 n) <= allowed (N12), 1 at least; exact."""
+    return max(1, math.ceil(weight * (1 - Fraction(1, size)) / (2 * allowed)))
 
 
-def minimum_from(maximum: Perceptron) -> Perceptron:
-    """``1 - maximum(1 - x)``, the minimum with the same depth, widths and error (claim L9). Exact."""
-    first, last = maximum.layers[0], maximum.layers[-1]
-    turned = Dense(-_exact(first.weight), _exact(first.bias) + _exact(first.weight).sum(axis=1), first.activation)
-    if len(maximum.layers) == 1:
-        return Perceptron((Dense(_exact(first.weight), 1 - _exact(turned.bias), first.activation),))
-    end = Dense(-_exact(last.weight), 1 - _exact(last.bias))
-    return Perceptron((turned, *maximum.layers[1:-1], end))
+def minimum_of(size: int, steps: int, largest: int) -> Perceptron:
+    """The minimum of ``size`` numbers: a centred staircase, or exactly if steps = 0, as deep as for ``largest``."""
+    if steps:
+        return minimum_from(centred_staircase(size, steps))
+    return minimum_from(tournament_maximum(size, (largest - 1).bit_length()))
 
 
 def memoriser(
-    task: RetrievalTask, features: Sequence[Perceptron], minimum: Callable[[int], Perceptron], outer: Perceptron
+    task: RetrievalTask,
+    features: Sequence[Perceptron],
+    minimum: Callable[[int], Perceptron],
+    outer: Perceptron,
+    join: Join = compose,
 ) -> Network:
-    """One head with uniform attention and the read-out F_3 o F_2 o F_1, merged (T2.3; existence).
+    """One head with uniform attention and the read-out F_3 o F_2 o F_1 (T2.3; existence).
 
     features[i]: two-layer, R^d -> R, near f_i; minimum(k): minimum of k numbers, equal depth for every |S_i|;
-    outer: two-layer, R^D -> R, near F_0. Conclusion: with three errors of at most eps, |network - H| <= (2L+1) eps
-    (T2.3-end). n = E = T d. Exact weights; dense merged matrices, so for small T. Raises InvalidInput.
+    outer: two-layer, R^D -> R, near F_0. ``join``: `compose` (merged, L8) or `chain` (kept apart). Conclusion: with
+    three errors of at most eps, |network - H| <= (2L+1) eps (T2.3-end). n = E = T d. Exact. Raises InvalidInput.
     """
     length, width = task.seq_len, task.token_dim
     size = length * width
@@ -116,51 +160,37 @@ def memoriser(
     encoder = Perceptron((Dense(fractions(np.tile(np.eye(width, dtype=int), (length, 1))), places, "relu"),))
     values = fractions(np.eye(size, dtype=int))
     head = Head(_zeros(1, size), _zeros(1, size), values, _zeros(1), _zeros(size))
-    minima = side_by_side([minimum(len(feature.positions)) for feature in task.features])
-    readout = compose(compose(_all_features(task, features), minima), outer)
+    minima = side_by_side(list(map(cache(minimum), (len(feature.positions) for feature in task.features))))
+    readout = join(join(_all_features(task, features), minima), outer)
     return Network(length, width, encoder, _zeros(size), (head,), Fraction(1), values, _zeros(size), readout)
-
-
-def nonzero_parameters(network: Perceptron) -> int:
-    """Non-zero weights and biases (the convention under which L9 has O(1/eps) parameters)."""
-    return sum(int(np.count_nonzero(layer.weight) + np.count_nonzero(layer.bias)) for layer in network.layers)
-
-
-def dense_parameters(network: Perceptron) -> int:
-    """All entries of the weight matrices and biases, zero or not."""
-    return sum(layer.weight.size + layer.bias.size for layer in network.layers)
 
 
 def _all_features(task: RetrievalTask, features: Sequence[Perceptron]) -> Perceptron:
     """F_1: (x(1), ..., x(T))/T -> the features of the positions in S_i, feature after feature (T2.3-1)."""
-    copies = []
+    copies, inputs = [], []
     for feature, network in zip(task.features, features, strict=True):
         first, *rest = network.layers
-        undone = Dense(task.seq_len * _exact(first.weight), _exact(first.bias), first.activation)
-        copies += [Perceptron((undone, *rest))] * len(feature.positions)
-    stacked = side_by_side(copies)
-    first, *rest = stacked.layers
-    width = task.token_dim
-    columns = [t - 1 for feature in task.features for t in feature.positions]
-    weight = _zeros(first.weight.shape[0], task.seq_len * width)
-    for copy, token in enumerate(columns):
-        weight[:, token * width : (token + 1) * width] += first.weight[:, copy * width : (copy + 1) * width]
-    return Perceptron((Dense(weight, first.bias, first.activation), *rest))
+        scaled = [{column: task.seq_len * value for column, value in row.items()} for row in entries_of(first).rows()]
+        undone = Perceptron((layer(scaled, first.shape[1], biases(first), first.activation), *rest))
+        copies += [undone] * len(feature.positions)
+        inputs += [range((t - 1) * task.token_dim, t * task.token_dim) for t in feature.positions]
+    return on_shared_inputs(copies, inputs, task.seq_len * task.token_dim)
 
 
-def _exact(array: ExactArray) -> ExactArray:
-    return np.asarray(EXACT.asarray(array))
+def _require_possible(
+    task: RetrievalTask, form: str, features: Sequence[Approximation], steps: Mapping[int, int]
+) -> None:
+    """Refuse a read-out of more than MOST_WEIGHTS non-zero weights before any of them is made."""
+    predicted = 0
+    for feature, approximation in zip(task.features, features, strict=True):
+        size, width = len(feature.positions), approximation.width
+        high = steps[size]
+        merged = (width + 1) * max(high, 3 if form == "deep" else 1) if form != "seven" else 2 * width + 3 * high
+        predicted += size * ((task.token_dim + 1) * width + merged + 2 * high + (15 if form == "deep" else 0))
+    if predicted > MOST_WEIGHTS:
+        remedy = "a larger eps" if form == "deep" else "--form deep, or a larger eps"
+        raise TooLarge.predicted("non-zero weights of the read-out", predicted, MOST_WEIGHTS, remedy)
 
 
 def _zeros(*shape: int) -> ExactArray:
     return np.full(shape, Fraction(0), dtype=object)
-
-
-def _blocks(matrices: Sequence[ExactArray]) -> ExactArray:
-    """Block diagonal."""
-    whole = _zeros(sum(m.shape[0] for m in matrices), sum(m.shape[1] for m in matrices))
-    row = column = 0
-    for matrix in matrices:
-        whole[row : row + matrix.shape[0], column : column + matrix.shape[1]] = matrix
-        row, column = row + matrix.shape[0], column + matrix.shape[1]
-    return whole

@@ -70,21 +70,24 @@ def build(task: RetrievalTask, eps: Fraction, form: Form, knowledge: Knowledge) 
     Raises:
         InvalidInput: eps <= 0, or an expression without the required form.
     """
-    makers: dict[Form, Callable[[_Design], Specialist]] = {
+    makers: dict[Form, Callable[[Design], Specialist]] = {
         Form.PUBLISHED: _published,
         Form.REPAIRED: _repaired,
         Form.SHARPENED: _sharpened,
     }
-    return makers[form](_Design(task, eps, knowledge))
+    return makers[form](Design(task, eps, knowledge))
 
 
 @dataclass(frozen=True)
-class _Design:
+class Design:
+    """The feed-forward pieces of a construction for a task, each with a proved error (A3)."""
+
     task: RetrievalTask
     eps: Fraction
     knowledge: Knowledge
 
     def features(self, delta: Fraction) -> list[Approximation]:
+        """Psi_i within delta of f_i on the cube, two layers (A3.2)."""
         dimension = self.task.token_dim
         names = [f"x{axis}" for axis in range(dimension)]
         corners = [(Fraction(0),) * dimension, (Fraction(1, 2),) * dimension, (Fraction(1),) * dimension]
@@ -116,34 +119,35 @@ class _Design:
         return squeezed
 
     def outer(self, delta: Fraction) -> Approximation:
+        """Phi within delta of F_0 on [0,1]^D, two layers (A3.1)."""
         count = self.task.num_targets
         names = [f"z{index}" for index in range(count)]
         return approximate(self.task.outer, names, _cube(count), delta, curve_of=self.knowledge.curve_of)
 
 
-def _published(design: _Design) -> Specialist:
+def _published(design: Design) -> Specialist:
     task = design.task
     budget = enough_heads.published(design.eps, task.seq_len, task.num_targets, design.knowledge.outer_gradient_l1)
     return _gated(design, budget, Form.PUBLISHED)
 
 
-def _repaired(design: _Design) -> Specialist:
+def _repaired(design: Design) -> Specialist:
     task, weight = design.task, design.knowledge.outer_gradient_l1
     budget = enough_heads.repaired(design.eps, task.seq_len, task.smallest_support, task.num_targets, weight)
     return _gated(design, budget, Form.REPAIRED)
 
 
-def _gated(design: _Design, budget: Budget, form: Form) -> Specialist:
+def _gated(design: Design, budget: Budget, form: Form) -> Specialist:
     """Eq 11-13: block i is (Psi_i(x), r_i(t)), key [-1 1], value the block; the read-out ignores the gates."""
     assert budget.gate is not None
     task, features, outer = design.task, design.features_in_range(budget.delta), design.outer(budget.delta_outer)
     count = task.num_targets
-    hidden, weight, bias = _side_by_side(features)
+    hidden, weight, bias = side_by_side(features)
     rows = _zeros(2 * count, weight.shape[1])
     rows[0::2] = weight
     gates = _zeros(task.seq_len, 2 * count)
     gates[:, 0::2] = bias
-    gates[:, 1::2] = -budget.gate * _outside(task)
+    gates[:, 1::2] = -budget.gate * outside_table(task)
     # c0 must give W_Q c0 = 1 and is added to the read-out's input: its one entry sits at the first gate, where the
     # read-out looks away.
     class_token = _unit(1, 2 * count)
@@ -157,15 +161,15 @@ def _gated(design: _Design, budget: Budget, form: Form) -> Specialist:
     return _assemble(design, budget, form, encoder, class_token, heads, features, outer, range(0, 2 * count, 2))
 
 
-def _sharpened(design: _Design) -> Specialist:
+def _sharpened(design: Design) -> Specialist:
     """N3: block i is u_i = 1 - relu(1 - Psi_i(x) - r_i(t)), r_i = 0 on S_i and 1 elsewhere."""
     task, weight, count = design.task, design.knowledge.outer_gradient_l1, design.task.num_targets
     first = enough_heads.sharpened(design.eps, task.seq_len, weight)
     features, outer = design.features_in_range(first.delta), design.outer(first.delta_outer)
     worst = max(feature.error for feature in features)
     budget = enough_heads.sharpened(design.eps, task.seq_len, weight, worst, outer.error)
-    hidden, rows, bias = _side_by_side(features)
-    below_one = Dense(-rows, fractions(1 - bias - _outside(task)), "relu")
+    hidden, rows, bias = side_by_side(features)
+    below_one = Dense(-rows, fractions(1 - bias - outside_table(task)), "relu")
     encoder = Perceptron((hidden, below_one, Dense(-_identity(count), _zeros(count) + 1)))
     # There is no spare coordinate for c0: the bias of the read-out's first layer takes it away again.
     class_token = _unit(0, count)
@@ -174,7 +178,7 @@ def _sharpened(design: _Design) -> Specialist:
 
 
 def _assemble(
-    design: _Design,
+    design: Design,
     budget: Budget,
     form: Form,
     encoder: Perceptron,
@@ -204,7 +208,7 @@ def _assemble(
     return Specialist(network, form, design.eps, budget, sum(f.width for f in features), outer.width)
 
 
-def _side_by_side(parts: Sequence[Approximation]) -> tuple[Dense, ExactArray, ExactArray]:
+def side_by_side(parts: Sequence[Approximation]) -> tuple[Dense, ExactArray, ExactArray]:
     """One hidden layer for all features; output weight (D, total width) and bias (D,)."""
     first = [part.network.layers[0] for part in parts]
     hidden = Dense(np.concatenate([d.weight for d in first]), np.concatenate([d.bias for d in first]), "relu")
@@ -215,7 +219,7 @@ def _side_by_side(parts: Sequence[Approximation]) -> tuple[Dense, ExactArray, Ex
     return hidden, weight, np.concatenate([part.network.layers[1].bias for part in parts])
 
 
-def _outside(task: RetrievalTask) -> ExactArray:
+def outside_table(task: RetrievalTask) -> ExactArray:
     """(T, D): 1 where the position is not in S_i."""
     table = _zeros(task.seq_len, task.num_targets) + 1
     for index, feature in enumerate(task.features):

@@ -7,14 +7,16 @@ is read from the weights, or the network is composed again from its parts and ev
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 from checks import budget
 from checks.budget import Report
+from checks.budgets import memoriser, token_heads
 from checks.budgets.compare import Different
 from checks.covering import NotReadable
-from checks.witness import find_witness
+from checks.witness import Witness, find_witness
 from constructions.built import Built
 from theory.enough_heads import Term
 from theory.errors import InvalidInput, NotFinite
@@ -34,17 +36,17 @@ def certify(built: Built) -> Report:
     Raises:
         InvalidInput: an unknown kind, or eps <= 0.
     """
-    eps = positive("eps", built.eps)
+    eps, terms_of = positive("eps", built.eps), _terms_of(built.kind)
     found: tuple[Term, ...] = ()
     reason, remedy = "The terms of the budget add up to eps or more.", "a larger eps"
     try:
-        found = _terms_of(built.kind)(built)
+        found = terms_of(built)
     except (Different, NotReadable, NotFinite, InvalidInput) as error:
         reason, remedy = str(error), "build the network again, or checks.sup_error for small T d"
     total = sum((term.value_upper for term in found), Fraction(0))
     if found and total < eps:
         return Report(Proved(f"sup |network - H| <= {decimal(total)} < eps = {decimal(eps)}"), found)
-    witness = find_witness(built.network, built.task, eps)
+    witness = _witness(built)
     if witness is not None:
         every = " for every beta" if witness.every_beta else ""
         detail = f"the error is at least {decimal(witness.error_lower)} >= eps{every} at one sequence"
@@ -52,9 +54,17 @@ def certify(built: Built) -> Report:
     return Report(Undecided(reason, remedy), found)
 
 
+def _witness(built: Built) -> Witness | None:
+    with contextlib.suppress(NotFinite):  # the search runs in float64
+        return find_witness(built.network, built.task, built.eps)
+    return None
+
+
 def _terms_of(kind: str) -> Terms:
     modules: Mapping[str, Terms] = {
         "specialists": lambda built: budget.budget_terms(built.network, built.task),
+        "memoriser": memoriser.terms,
+        "token_heads": token_heads.terms,
     }
     if kind not in modules:
         raise InvalidInput.about("kind", kind, f"one of {', '.join(modules)}", "headcount build --help")

@@ -17,7 +17,7 @@ from checks.evidence.tools import (
     statement_step,
     step,
 )
-from constructions import memoriser
+from constructions import deep_relu, memoriser
 from constructions.arithmetic import fractions
 from constructions.network import Dense, Perceptron
 from constructions.task import Feature, RetrievalTask
@@ -259,7 +259,7 @@ def _error_at_least(bound: Fraction) -> Verdict:
     above = Perceptron((Dense(fractions([[1]]), fractions([0]), "relu"), Dense(fractions([[1]]), fractions([eps]))))
 
     def minimum(size: int) -> Perceptron:
-        return memoriser.minimum_from(memoriser.staircase_maximum(size, 10))
+        return deep_relu.minimum_from(deep_relu.staircase_maximum(size, 10))
 
     network = memoriser.memoriser(task, [above], minimum, above)
     return confirm(writer.error_at_least(network, task, bound, fractions([[Fraction(1, 2)]]), True))

@@ -13,9 +13,10 @@ from checks.audit import Audit, audit, instance_holds, surviving_mutants
 from checks.certificates.writer import to_bytes
 from checks.evidence import maxima, memorisation
 from checks.verify import verify
-from constructions import memoriser as build
+from constructions import deep_relu as build
 from constructions.arithmetic import EXACT, fractions
 from constructions.evaluate import apply_map, attention, evaluate, target
+from constructions.memoriser import memoriser
 from constructions.network import Dense, Perceptron
 from constructions.task import Feature, RetrievalTask, everywhere
 from theory import memorisation as sizes
@@ -176,7 +177,7 @@ def test_memoriser_error_lies_between_the_published_and_the_repaired_bound(exact
         )
         return build.minimum_from(Perceptron((narrow, *padded.layers[1:])))
 
-    network = build.memoriser(task, features, minimum, outer)
+    network = memoriser(task, features, minimum, outer)
     assert len(network.readout.layers) == 5
     tokens = fractions([[[a], [b], [c]] for a, b, c in product([Fraction(k, 20) for k in range(0, 21, 4)], repeat=3)])
     errors = np.abs(evaluate(network, tokens, EXACT)[:, 0] - target(task, tokens, EXACT))
@@ -189,7 +190,7 @@ def test_memoriser_error_lies_between_the_published_and_the_repaired_bound(exact
 def test_attention_lists_the_tokens() -> None:
     """Catches a wrong block in T2.3-P: the read-out input is exactly (x(1), ..., x(T))/T, for any beta."""
     task, features, outer = _three_pieces(Fraction(0))
-    network = build.memoriser(task, features, lambda size: build.minimum_from(build.staircase_maximum(size, 2)), outer)
+    network = memoriser(task, features, lambda size: build.minimum_from(build.staircase_maximum(size, 2)), outer)
     tokens = fractions([["1/3"], ["5/7"], [1]])
     assert list(attention(network, tokens, EXACT)) == [entry / 3 for entry in tokens[:, 0]]
 
