@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 
 from checks.evidence.approximation import polynomial_steps
+from checks.evidence.selectors import Case, ranked_cases
 from checks.evidence.tools import counterexample_step, exhaustive_step, proves, refutes, statement_step, step
 from theory import density
 from theory.ledger import Claim, Evidence, Form, Means, Step
@@ -84,6 +86,7 @@ def _assembly(assembly: Claim) -> tuple[Evidence, ...]:
                 "min(m, T - m) >= T/4",
                 {"a half": "min(m, T - m) >= T/2", "a third": "min(m, T - m) >= T/3"},
             ),
+            *_other_thresholds(),
             step(
                 "log-sum-exp: M <= log(sum e^{g a})/g <= M + log(N)/g, from e^{gM} <= S <= N e^{gM} with l = log",
                 Means.SMT,
@@ -115,3 +118,34 @@ def _assembly(assembly: Claim) -> tuple[Evidence, ...]:
             ),
         ),
     )
+
+
+def _other_thresholds() -> tuple[Step, ...]:
+    """Minima over sets of m and of T - m *other* positions give v' and w', the thresholds of the others, not L3's."""
+    return (
+        step(
+            "x > v: y = Y is at least p = v', p at least w = w'; 1 - Z = x outweighs Y by e^{q (x - y)^2} at least",
+            Means.SMT,
+            ["x >= y", "y >= p", "p >= w"],
+            "(x - w)^2 - (y - p)^2 >= (x - y)^2",
+            {"strictly": "(x - w)^2 - (y - p)^2 > (x - y)^2", "twice": "(x - w)^2 - (y - p)^2 >= 2*(x - y)^2"},
+        ),
+        exhaustive_step(
+            "the limit of the selector with v' and w' is x(t), all orders with ties, T <= 4, 2m <= T",
+            lambda: (case for case in ranked_cases() if 2 * case[2] <= len(case[0])),
+            lambda case: _selected(case, case[2]) == {case[0][case[1]]},
+            {"thresholds of m + 1": lambda case: _selected(case, case[2] + 1) == {case[0][case[1]]}},
+        ),
+    )
+
+
+def _selected(case: Case, size: int) -> set[Fraction]:
+    """The values of 1 - Z and Y with the larger exponent; both, if the exponents are equal."""
+    values, position, subset = case
+    others = values[:position] + values[position + 1 :]
+    v = density.largest_minimum(others, min(size, len(others)))
+    w = density.largest_minimum(others, max(len(values) - size, 1))
+    low = density.largest_minimum(values, subset, position)
+    high = 1 - density.largest_minimum([1 - value for value in values], subset, position)
+    first, second = (high - w) ** 2, (low - v) ** 2
+    return ({high} if first >= second else set()) | ({low} if second >= first else set())

@@ -97,7 +97,7 @@ def _lemma_two_checked() -> tuple[Step, ...]:
         exhaustive_step(
             f"all 0/1 sequences, positions and m, T <= {ZERO_ONE_LENGTH}", _zero_one_cases, _lemma_two, wrong
         ),
-        exhaustive_step(f"all orders with ties, T <= {RANKED_LENGTH}", _ranked_cases, _lemma_two, wrong),
+        exhaustive_step(f"all orders with ties, T <= {RANKED_LENGTH}", ranked_cases, _lemma_two, wrong),
     )
 
 
@@ -121,7 +121,8 @@ def _zero_one_cases() -> Iterator[Case]:
                 yield from ((bits, position, size) for size in range(1, length + 1))
 
 
-def _ranked_cases() -> Iterator[Case]:
+def ranked_cases() -> Iterator[Case]:
+    """All orders with ties of up to RANKED_LENGTH values, every position, every m."""
     for length in range(1, RANKED_LENGTH + 1):
         for ranks in product(range(length), repeat=length):
             values = tuple(Fraction(rank + 1, length + 1) for rank in ranks)
@@ -286,4 +287,4 @@ def _constant(bound: Fraction) -> tuple[Step, ...]:
 
 
 def _selections() -> Iterator[Case]:
-    return (case for case in _ranked_cases() if 2 * case[2] <= len(case[0]) + 1)
+    return (case for case in ranked_cases() if 2 * case[2] <= len(case[0]) + 1)

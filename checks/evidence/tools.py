@@ -133,14 +133,6 @@ def argument_step(name: str, text: str) -> Step:
     return Step(name, Means.ARGUMENT, lambda: Proved(text))
 
 
-def hidden_hypothesis_step(name: str, needs: str) -> Step:
-    """A reader's judgement in prose: the printed argument uses an unstated hypothesis, which ``needs`` names.
-
-    Nothing is computed here, so the means is the weakest that may decide anything, as for `argument_step`.
-    """
-    return Step(name, Means.ARGUMENT, lambda: NotApplicable((needs,)))
-
-
 def conditional_step(name: str, needs: str, without: Step, given: Step) -> Step:
     """A printed step that holds under a hypothesis the paper does not state, which ``needs`` names.
 

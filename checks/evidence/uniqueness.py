@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from itertools import product
 
+from checks.evidence.calculus import mean_value_steps
 from checks.evidence.tools import (
-    argument_step,
     conditional_statement_step,
     counterexample_step,
     exhaustive_step,
@@ -162,9 +162,9 @@ def _direct(claim: Claim) -> tuple[Evidence, ...]:
         proves(
             claim.id,
             PUBLISHED,
-            _at_most(),
+            *_at_most(),
             statement_step(claim, PUBLISHED, Means.SMT, {"two left": "S - k >= 2", "D left": "S - k >= D"}),
-            _at_least(),
+            *_at_least(),
             exhaustive_step(
                 "tokens that matter, counted: squared distances from D points, d = 1, T <= 4, on a grid",
                 lambda: SMALL_TASKS,
@@ -178,31 +178,97 @@ def _direct(claim: Claim) -> tuple[Evidence, ...]:
         proves(
             claim.id,
             SHARPENED,
-            _at_most(),
+            *_at_most(),
             statement_step(claim, SHARPENED, Means.SYMBOLIC, linear),
-            _at_least(),
+            *_at_least(),
         ),
     )
 
 
-def _at_most() -> Step:
-    return argument_step(
-        "at most D tokens matter where H is differentiable",
-        "H is everywhere one of finitely many C^1 functions H_s(X) = F_0(f_1(x(s_1)), ..., f_D(x(s_D))), s_i in S_i, "
-        "with f_i(x(s_i)) the minimum. At X, for each direction v one s is chosen for infinitely many X + v/n; then "
-        "H_s(X) = H(X), so the derivative of H along v is grad H_s(X).v. The finitely many subspaces "
-        "{v: (grad H(X) - grad H_s(X)).v = 0} cover the space, so one is all of it: grad H(X) = grad H_s(X), which "
-        "vanishes for all tokens but s_1, ..., s_D.",
+def _at_most() -> tuple[Step, ...]:
+    """Where H is differentiable at most D tokens matter: grad H(X) is that of one H_s.
+
+    H_s(X) = F_0(f_1(x(s_1)), ..., f_D(x(s_D))); at every X one of these C^1 functions takes the value of H.
+    """
+    return (
+        step(
+            "along v one H_s recurs as t -> 0, H_s = H there: H_s(X) = H(X), as they are within 2 e for every e",
+            Means.SMT,
+            ["e > 0", "abs(A - h) <= e", "abs(A - k) <= e"],
+            "abs(h - k) <= 2*e",
+            {"e": "abs(h - k) <= e", "both small": "abs(h) <= 2*e"},
+        ),
+        step(
+            "and the slopes g of H and k of H_s along v agree: they are within 2 e for every e",
+            Means.SMT,
+            ["t > 0", "e > 0", "abs(A - h - t*g) <= e*t", "abs(A - h - t*k) <= e*t"],
+            "abs(g - k) <= 2*e",
+            {"e": "abs(g - k) <= e", "both small": "abs(g) <= 2*e"},
+        ),
+        step(
+            "so the product of the l_s(v) = (grad H - grad H_s).v is 0 for all v; a factor l with l(u) = a, not 0, vanishes"
+            " at one v + t u at most",
+            Means.SMT,
+            ["abs(a) > 0", "b + s*a = 0", "b + t*a = 0"],
+            "s = t",
+            {"never": "abs(b + t*a) > 0", "at 0 only": "t = 0"},
+        ),
+        step(
+            "so the product q of the others is 0 near every v, hence at v; one factor after the other goes, or is 0",
+            Means.SMT,
+            ["e > 0", "r = 0", "abs(q - r) <= e"],
+            "abs(q) <= e",
+            {"half": "abs(q) <= e/2", "above": "q >= 0"},
+        ),
+        step(
+            "grad H = grad H_s lives on s_1, ..., s_D: i + 1 indices are at most one position more than i indices",
+            Means.SMT,
+            ["k <= i", "n <= k + 1"],
+            "n <= i + 1",
+            {"none more": "n <= i", "all different": "n >= i + 1"},
+        ),
     )
 
 
-def _at_least() -> Step:
-    return argument_step(
-        "D tokens matter somewhere",
-        "Put x(t_i) at an interior point y_i near x^(i) with grad f_i(y_i) not 0 (f_i is not constant near its unique "
-        "minimiser), all other tokens at a point w that is none of the x^(i). If the y_i are near enough, f_i(y_i) < "
-        "f_i(y_j), f_i(w) for j not i, and d_i F_0 is not 0 there (A2.4, C^1). Near this X, H = F_0(f_1(x(t_1)), ..., "
-        "f_D(x(t_D))), and the gradient in x(t_i) is d_i F_0 grad f_i(y_i), not 0.",
+def _at_least() -> tuple[Step, ...]:
+    """D tokens matter at some X: y_i near x^(i) at t_i, w away from all x^(i) elsewhere, grad f_i(y_i) not 0."""
+    return (
+        *mean_value_steps(),
+        step(
+            "so a gradient that is 0 around x^(i) would make f_i constant there, against A2.1: |c| <= e u for all e",
+            Means.SMT,
+            ["u > 0", "abs(c) > 0", "e = abs(c)/(2*u)"],
+            "abs(c) > e*u",
+            {"equal": "abs(c) = e*u", "twice": "abs(c) > 2*e*u"},
+        ),
+        step(
+            "f_i is least at y_i, by e: a = f_i(y_i), b its value at x^(j) or w, c near b its value at y_j or w",
+            Means.SMT,
+            ["e > 0", "a <= z + e", "b >= z + 3*e", "abs(c - b) <= e"],
+            "c - a >= e",
+            {"by 2 e": "c - a >= 2*e", "not moved": "c >= z + 3*e"},
+        ),
+        step(
+            "also when all tokens move a little: near this X the minimum over S_i is f_i(x(t_i)), and no other token's",
+            Means.SMT,
+            ["c - a >= e", "abs(p - a) < e/2", "abs(q - c) < e/2"],
+            "p < q",
+            {"by e/2": "q - p >= e/2", "further": "c < q"},
+        ),
+        step(
+            "d_i F_0 is not 0 near the minima (A2.4), where it moves by less than its size",
+            Means.SMT,
+            ["abs(g) > 0", "abs(d - g) < abs(g)"],
+            "abs(d) > 0",
+            {"half": "abs(d) > abs(g)/2", "as large": "abs(d) >= abs(g)"},
+        ),
+        step(
+            "so the gradient of H in x(t_i), d_i F_0 grad f_i, is not 0",
+            Means.SMT,
+            ["abs(d) > 0", "abs(g) > 0"],
+            "abs(d*g) > 0",
+            {"positive": "d*g > 0", "as large as its factors": "abs(d*g) >= min(abs(d), abs(g))"},
+        ),
     )
 
 

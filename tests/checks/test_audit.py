@@ -13,11 +13,11 @@ from checks import audit as module
 from checks.audit import audit, instance_holds, surviving_mutants, verdict_from_json, verdict_to_json, with_dependencies
 from checks.evidence.tools import (
     argument_step,
+    conditional_statement_step,
     conditional_step,
     counterexample_step,
     exhaustive_step,
     exponential_steps,
-    hidden_hypothesis_step,
     proves,
     refutes,
     statement_step,
@@ -247,10 +247,24 @@ def test_an_auxiliary_step_uses_the_engine_of_its_means() -> None:
     assert step("s", Means.SMT, [], "x <= x", {}).run().label == "PROVED"
 
 
-def test_a_readers_judgement_shows_the_weakest_means() -> None:
+def test_prose_shows_the_weakest_means() -> None:
     """Catches prose, where nothing is computed, that is shown as more than an argument."""
-    for judged in (hidden_hypothesis_step("range", "values in [0,1]"), argument_step("prose", "because")):
-        assert judged.means is Means.ARGUMENT
+    assert argument_step("prose", "because").means is Means.ARGUMENT
+
+
+def test_the_printed_step_of_an_argument_with_and_without_a_relation() -> None:
+    """Catches a hypothesis that is not needed, or not enough, for the proposition that the argument registers."""
+    text = TOML + '[claim.argument]\nwords = "w"\ngiven = ["x >= 0"]\nthen = "x^2 <= x"\ninstance = { x = "1/2" }\n'
+    claim = parse_claims(text)[0]
+
+    def verdict(relation: str, value: str) -> str:
+        found = conditional_statement_step(claim, ("x is small", relation), {"x": value}, {}, {})
+        assert found.means is Means.SMT
+        return found.run().label
+
+    assert verdict("x <= 1", "2") == "NOT_APPLICABLE"
+    assert verdict("x <= 1", "1/2") == "UNDECIDED"
+    assert verdict("x <= 2", "2") == "UNDECIDED"
 
 
 def test_a_hidden_hypothesis_needs_a_failure_without_it_and_a_proof_with_it() -> None:
