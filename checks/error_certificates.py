@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from checks.budget import Report, outer_weights, readout_error, retrievals
+from checks.budget import Report, readout_error, retrievals, steepest
 from checks.certificates import writer
 from checks.intervals import Interval
 from constructions.network import Network
@@ -42,12 +42,17 @@ def _by_budget(network: Network, task: RetrievalTask, eps: Fraction) -> dict[str
     deltas = [_loosened(item.feature + item.mismatch) for item in retrievals(network, task)]
     room = [2 * (writer.MARGIN + delta) for delta in deltas]
     box = [Interval(-extra, 1 + extra) for extra in room]
-    units = [Fraction(int(index == axis)) for axis in range(task.num_targets) for index in range(task.num_targets)]
-    rows = [units[start : start + task.num_targets] for start in range(0, len(units), task.num_targets)]
-    slopes = [_loosened(outer_weights(task.outer, box, row)[axis]) for axis, row in enumerate(rows)]
-    gradient = _loosened(sum(outer_weights(task.outer, box, [Fraction(1)] * task.num_targets), Fraction(0)))
+    nothing, whole = (Fraction(0), Fraction(0)), (Fraction(1), Fraction(1))
+    count = task.num_targets
+    rows = [[whole if index == axis else nothing for index in range(count)] for axis in range(count)]
+    slopes = [_loosened(_size(steepest(task.outer, box, row)[axis])) for axis, row in enumerate(rows)]
+    gradient = _loosened(sum(map(_size, steepest(task.outer, box, [whole] * count)), Fraction(0)))
     outer = _loosened(readout_error(network, task)) + 4 * (1 + gradient) * writer.MARGIN  # Phi is made for [0,1]^D only
     return writer.error_below_by_budget(network, task, eps, _channels(network), deltas, outer, slopes, gradient)
+
+
+def _size(slope: Interval) -> Fraction:
+    return max(abs(slope.low), abs(slope.high))
 
 
 def _loosened(bound: Fraction) -> Fraction:

@@ -19,6 +19,8 @@ Interval = tuple[Fraction, Fraction]
 ZERO = Fraction(0)
 CURVE_TOLERANCE = Fraction(1, 2**60)
 """Width asked of enclosures of curve values."""
+END_PIECES = 16
+"""An interval may end within a cell, where the difference is neither 0 nor the chord's: such a cell is cut."""
 
 
 @dataclass(frozen=True)
@@ -107,16 +109,21 @@ def difference(network: Neurons, expression: RidgeSum, box: Box, curve_of: Curve
         else:
             offset += neuron.output * max(neuron.form.offset, ZERO)
     ridges = {ridge.direction: curve_of(ridge) for ridge in expression.ridges}
-    straight = Affine(tuple(weights), offset).range_on(box)
-    as_it_is, bent = [straight], []
+    as_it_is, bent = [], []
+    chords: list[tuple[Fraction, Vector, Fraction]] = []
     for direction in {**along, **ridges}:
         start, end = Affine(direction, ZERO).range_on(box)
         function = sum_of_relus(along.get(direction, []), (start, end))
+        if sum(map(abs, direction)) == 1:  # along an axis the affine part belongs to the difference as it is
+            function, weights[direction.index(1)] = _tilted(function, weights[direction.index(1)]), ZERO
         slope, bounds, rest = _bounds_along(function, ridges.get(direction))
-        offset -= slope * start
-        weights = [weight + slope * entry for weight, entry in zip(weights, direction, strict=True)]
+        chords.append((slope, direction, start))
         as_it_is.append(bounds)
         bent.append(rest)
+    as_it_is.append(Affine(tuple(weights), offset).range_on(box))
+    for slope, direction, start in chords:
+        offset -= slope * start
+        weights = [weight + slope * entry for weight, entry in zip(weights, direction, strict=True)]
     bent.append(Affine(tuple(weights), offset).range_on(box))
     lows = [sum((low for low, _ in parts), ZERO) for parts in (as_it_is, bent)]
     return max(lows), min(sum((high for _, high in parts), ZERO) for parts in (as_it_is, bent))
@@ -125,6 +132,7 @@ def difference(network: Neurons, expression: RidgeSum, box: Box, curve_of: Curve
 def _bounds_along(function: PiecewiseLinear, curve: Curve | None) -> tuple[Fraction, Interval, Interval]:
     """For d = function - curve: a slope, bounds of d(s), and bounds of d(s) - slope (s - start)."""
     # In a cell of length h, d is within h^2/8 sup|curve''| of the line through its values at the ends of the cell.
+    function = function if curve is None else _ends_cut(function)
     at_points = [(value, value) for value in function.values]
     bends = [ZERO] * (len(at_points) - 1)
     if curve is not None:
@@ -136,6 +144,23 @@ def _bounds_along(function: PiecewiseLinear, curve: Curve | None) -> tuple[Fract
     line = [slope * (point - start) for point in function.points]
     rest = [(low - on, high - on) for (low, high), on in zip(at_points, line, strict=True)]
     return slope, _over_cells(at_points, bends), _over_cells(rest, bends)
+
+
+def _tilted(function: PiecewiseLinear, slope: Fraction) -> PiecewiseLinear:
+    values = [value + slope * point for point, value in zip(function.points, function.values, strict=True)]
+    return PiecewiseLinear(function.points, tuple(values))
+
+
+def _ends_cut(function: PiecewiseLinear) -> PiecewiseLinear:
+    """The same function with its first and last cell cut into pieces."""
+    cells = list(pairwise(function.points))
+    extra = {
+        left + (right - left) * k / END_PIECES
+        for left, right in (*cells[:1], *cells[-1:])
+        for k in range(1, END_PIECES)
+    }
+    points = tuple(sorted({*function.points, *extra}))
+    return PiecewiseLinear(points, tuple(map(function, points)))
 
 
 def _over_cells(at_points: Sequence[Interval], bends: Sequence[Fraction]) -> Interval:

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from checks import balls
 from checks.boxes import Boxes
-from checks.budget import certify, softmin_gap_upper
+from checks.budget import certify
+from checks.retrieval import softmin_gap_upper
 from checks.strategies import networks
 from checks.sup_error import decide_below, error_on, interchangeable_pairs, sup_error
 from constructions.arithmetic import EXACT, FLOAT64, fractions
