@@ -43,9 +43,14 @@ def encode(network: Network, suffix: str) -> bytes:
     """The contents of a file with this suffix. Raises InvalidInput (suffix), NotFinite (a weight beyond float64)."""
     if suffix == ".json":
         return json.dumps(network_to_json(network)).encode("ascii")
-    if suffix == ".safetensors":
-        return _encode_safetensors(network)
-    raise InvalidInput.about("file suffix", suffix, f"one of {', '.join(SUFFIXES)}", "net.json or net.safetensors")
+    require_suffix(Path(f"network{suffix}"))
+    return _encode_safetensors(network)
+
+
+def require_suffix(path: Path) -> None:
+    """Refuse a name that says no form of file. Raises InvalidInput."""
+    if path.suffix not in SUFFIXES:
+        raise InvalidInput.about("network file", str(path), f"a name ending in {' or '.join(SUFFIXES)}", "net.json")
 
 
 def load_network(path: Path) -> Network:
@@ -58,8 +63,7 @@ def load_network(path: Path) -> Network:
         ".json": (MAX_JSON_BYTES, _load_json),
         ".safetensors": (MAX_SAFETENSORS_BYTES, _load_safetensors),
     }
-    if path.suffix not in readers:
-        raise InvalidInput.about("network file", str(path), f"a name ending in {' or '.join(SUFFIXES)}", "net.json")
+    require_suffix(path)
     most, read = readers[path.suffix]
     try:
         if not path.is_file():

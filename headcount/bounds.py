@@ -220,8 +220,8 @@ def specialist_figures(question: Question) -> dict[str, Any]:
 
 
 def _own_specialists(task: RetrievalTask, eps: Fraction) -> dict[str, Any]:
+    from checks.design import specialists
     from constructions.counting import count_parameters
-    from headcount.building import specialists
 
     try:
         built = specialists(task, eps, Form.SHARPENED)

@@ -1,33 +1,35 @@
-"""``headcount build``: the network a proof promises, its certified error, its files."""
+"""``headcount build``: the network a proof promises, its certified error, its counts, its files."""
 
 from __future__ import annotations
 
-import json
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from rich.table import Table
 
-from checks import budget, constants
+from checks import budgets
+from checks.budget import Report
 from checks.certificates import writer
-from checks.curves import enclosed_curve
+from checks.covering import NotReadable
 from checks.error_certificates import error_certificate
 from checks.hypotheses import applicable, check_task
 from checks.sup_error import sup_error
-from constructions.counting import count_parameters
-from constructions.network_json import network_to_json
-from constructions.specialists import Knowledge, Specialist, build
-from constructions.task import RetrievalTask, load_task
-from headcount import console
-from theory.errors import InvalidInput
+from constructions.built import Built
+from constructions.network_file import encode, require_suffix
+from constructions.task import load_task
+from headcount import console, counting_view, kinds
+from theory.enough_heads import Term
+from theory.errors import HeadcountError, TooLarge
 from theory.exact import parse_exact
-from theory.ledger import Form, NotApplicable, Proved
+from theory.ledger import NotApplicable, Proved, Undecided, Verdict
+from theory.rational_bounds import positive
 
-KINDS = ("specialists",)
 BISECTED = 3
 """Up to this many coordinates T d the cube is bisected as well."""
-FORMS = (Form.PUBLISHED, Form.REPAIRED, Form.SHARPENED)
+EXACT_BITS = 256
+"""Longer numbers are shown in decimal."""
 
 
 def run(
@@ -35,119 +37,143 @@ def run(
     task_name: str,
     seq_len: int,
     eps_text: str,
-    form: str,
+    form: str | None,
     out: Path | None,
     certificate: Path | None,
+    count: bool,
     as_json: bool,
 ) -> None:
     """Build, certify, write what was asked for, print; the exit code is the verdict's."""
-    if kind not in KINDS:
-        raise InvalidInput.about("kind", kind, f"one of {', '.join(KINDS)}", "headcount build specialists --help")
-    if form not in FORMS:
-        raise InvalidInput.about("form", form, f"one of {', '.join(FORMS)}", "--form sharpened")
-    task, eps = load_task(task_name, seq_len), parse_exact(eps_text)
-    _require_range(task, as_json)
-    built = specialists(task, eps, Form(form))
-    report = budget.certify(built.network, task, eps)
-    data = describe(built, task, report)
-    if task.seq_len * task.token_dim <= BISECTED:
-        data["branch_and_bound"] = bisected(built, task)
+    chosen, form = kinds.named(kind, form)
+    task, eps = load_task(task_name, seq_len), positive("eps", parse_exact(eps_text))
+    if out is not None:
+        require_suffix(out)
+    verdict: Verdict = applicable(check_task(task), ("DEF-D.range",))
+    if isinstance(verdict, NotApplicable):
+        _give_up(verdict, f"{chosen.claims} says nothing about {task.name}. Try: rescale the feature.", as_json)
+    with console.progress_bar(kind, 3, as_json) as advance:
+        advance("composing the network", 0)
+        try:
+            built = chosen.build(task, eps, form)
+        except TooLarge as error:
+            reason, _, remedy = str(error).partition(" Try: ")
+            _give_up(Undecided(reason, remedy.rstrip(".")), f"{kind} for {task.name}: too large to build.", as_json)
+        advance("certifying its error", 1)
+        report = budgets.certify(built)
+        data = describe(built, report)
+        if task.seq_len * task.token_dim <= BISECTED and not built.network.token_layers:
+            advance("bisecting the cube", 2)
+            data["branch_and_bound"] = bisected(built)
+    if count:
+        data["constraints"] = counting_view.constraints(built.network)
     if out is not None:
         write_network(out, built)
         data["network"] = str(out)
     if certificate is not None:
-        content = error_certificate(built.network, task, eps, report)
-        if content is None:
-            data["certificate"] = "none: the error was not decided"
-        else:
-            writer.write(certificate, content)
-            data["certificate"] = str(certificate)
+        data["certificate"] = _certificate(certificate, built, report)
     console.emit(as_json, data, lambda: _render(data))
     console.finish(report.verdict.exit_code)
 
 
-def _require_range(task: RetrievalTask, as_json: bool) -> None:
-    """End the command where a feature leaves [0, 1]: T2.1 says nothing then, and its network would be huge."""
-    verdict = applicable(check_task(task), ("DEF-D.range",))
-    if isinstance(verdict, NotApplicable):
-        data = {"task": task.name, "verdict": verdict.label, "detail": verdict.detail}
-        line = f"{verdict.label} T2.1 says nothing about {task.name}: {verdict.detail}. Try: rescale the feature."
-        console.emit(as_json, data, lambda: console.out.print(line, markup=False))
-        console.finish(verdict.exit_code)
+def _give_up(verdict: Verdict, why: str, as_json: bool) -> None:
+    """End the command: nothing was built, and this is why."""
+    data = {"verdict": verdict.label, "detail": verdict.detail, "why": why}
+    console.emit(as_json, data, lambda: console.out.print(f"{verdict.label} {why} {verdict.detail}", markup=False))
+    console.finish(verdict.exit_code)
 
 
-def specialists(task: RetrievalTask, eps: Fraction, form: Form) -> Specialist:
-    """The specialists of T2.1 for a task, with the constants that its proofs need computed here."""
-    minimisers = constants.minimisers(task)
-    exact = tuple(() if entry.point is None else (entry.point,) for entry in minimisers)
-    knowledge = Knowledge(constants.outer_gradient_l1_upper(task), exact, enclosed_curve)
-    return build(task, eps, form, knowledge)
-
-
-def describe(built: Specialist, task: RetrievalTask, report: budget.Report) -> dict[str, Any]:
+def describe(built: Built, report: Report) -> dict[str, Any]:
     """Everything worth knowing about the network, as plain data."""
-    counts = count_parameters(built.network)
-    terms = [
-        {"name": term.name, "claim": term.claim, "upper": console.scientific(term.value_upper, 5)}
-        for term in report.terms
-    ]
-    bound = report.bound_upper
+    bound, witness, network = report.bound_upper, getattr(report.verdict, "witness", {}), built.network
     return {
-        "task": task.name,
-        "seq_len": task.seq_len,
-        "num_targets": task.num_targets,
-        "form": built.form.value,
-        "eps": built.eps,
-        "beta": console.scientific(built.network.beta, 5),
-        "heads": built.network.num_heads,
-        "value_dim_per_head": built.network.heads[0].value.shape[0],
-        "parameters": {
-            "feed_forward_nonzero": counts.feed_forward,
-            "feed_forward_dense": counts.feed_forward_dense,
-            "positional": counts.positional,
-            "attention": counts.attention,
-        },
+        "kind": built.kind,
+        "task": built.task.name,
+        "seq_len": built.task.seq_len,
+        "num_targets": built.task.num_targets,
+        "form": built.form,
+        "eps": _shown(built.eps),
+        "beta": console.scientific(network.beta, 5),
+        "heads": network.num_heads,
+        "value_dim_per_head": network.heads[0].value.shape[0],
+        "layers": 1 + len(network.token_layers),
+        "design": {name: _shown(value) for name, value in built.design.items()},
+        "parameters": counting_view.counts(network),
         "verdict": report.verdict.label,
         "detail": report.verdict.detail,
         "certified_sup_error": None if bound is None else console.scientific(bound, 6),
-        "certified_lower_error": getattr(report.verdict, "witness", {}).get("bound"),
-        "every_beta": getattr(report.verdict, "witness", {}).get("every_beta"),
-        "witness": getattr(report.verdict, "witness", {}).get("sequence"),
-        "budget": terms,
+        "certified_lower_error": witness.get("bound"),
+        "every_beta": witness.get("every_beta"),
+        "witness": witness.get("sequence"),
+        "budget": [_term(term) for term in report.terms],
         "hypotheses": [
-            {"id": check.id, "verdict": check.verdict.label, "detail": check.detail} for check in check_task(task)
+            {"id": check.id, "verdict": check.verdict.label, "detail": check.detail} for check in check_task(built.task)
         ],
     }
 
 
-def bisected(built: Specialist, task: RetrievalTask) -> dict[str, str]:
+def bisected(built: Built) -> dict[str, str]:
     """A second opinion on the budget for small T d: certified bounds of the sup error by branch and bound."""
-    found = sup_error(built.network, task, negligible=built.eps / 100)
+    try:
+        found = sup_error(built.network, built.task, negligible=built.eps / 100)
+    except HeadcountError as error:  # weights beyond its floating point range, say; the budget stands without it
+        return {"not_available": str(error)}
     return {"lower": console.scientific(found.lower, 4), "upper": console.scientific(found.upper, 4)}
 
 
-def write_network(path: Path, built: Specialist) -> None:
-    """Write the network as exact JSON, in one step."""
-    writer.write_bytes(path, json.dumps(network_to_json(built.network)).encode())
+def write_network(path: Path, built: Built) -> None:
+    """Write the network in the form that the file's name asks for, in one step."""
+    writer.write_bytes(path, encode(built.network, path.suffix))
+
+
+def _certificate(path: Path, built: Built, report: Report) -> str:
+    try:
+        content = error_certificate(built.network, built.task, built.eps, report)
+    except NotReadable:
+        return f"none: the independent checker has no method for {built.kind} beyond T d = {BISECTED}"
+    if content is None:
+        return "none: the error was not decided"
+    writer.write(path, content)
+    return str(path)
+
+
+def _shown(value: Fraction | int | str) -> str:
+    if isinstance(value, str):
+        return value
+    exact = Fraction(value)
+    short = exact.numerator.bit_length() + exact.denominator.bit_length() <= EXACT_BITS
+    return str(exact) if short else console.scientific(exact)
+
+
+def _term(term: Term) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "name": term.name,
+        "claim": term.claim,
+        "upper": console.scientific(term.value_upper, 5),
+    }
+    return found | ({"parts": [_term(part) for part in term.parts]} if term.parts else {})
 
 
 def _render(data: dict[str, Any]) -> None:
     console.out.print(f"{console.styled(data['verdict'])} ", end="")
     console.out.print(data["detail"], markup=False)
     sizes = f"D = {data['num_targets']}, T = {data['seq_len']}, h = {data['heads']}, beta = {data['beta']}"
-    counts = ", ".join(f"{name} {number}" for name, number in data["parameters"].items())
-    console.out.print(f"{data['task']}, form {data['form']}, {sizes}\nparameters: {counts}", markup=False)
+    counted = ", ".join(f"{name} {number:,}" for name, number in data["parameters"].items())
+    console.out.print(f"{data['kind']} for {data['task']}, form {data['form']}, {sizes}", markup=False)
+    console.out.print(f"parameters: {counted}", markup=False)
+    if data["design"]:
+        design = ", ".join(f"{name} {value}" for name, value in data["design"].items())
+        console.out.print(f"design: {design}", markup=False)
     if data["budget"]:
         view = Table(title="Error budget over all sequences", title_justify="left")
         for column in ("term", "claim", "certified upper bound"):
             view.add_column(column, justify="right" if column.startswith("certified") else "left")
-        for term in data["budget"]:
-            view.add_row(term["name"], term["claim"], term["upper"])
+        _add_terms(view, data["budget"], "")
         view.add_row("sum", "", f"{data['certified_sup_error']} (asked: {data['eps']})")
         console.out.print(view)
     if "branch_and_bound" in data:
         ends = data["branch_and_bound"]
-        console.out.print(f"branch and bound: the sup error lies in [{ends['lower']}, {ends['upper']}]", markup=False)
+        within = ends.get("not_available") or f"the sup error lies in [{ends['lower']}, {ends['upper']}]"
+        console.out.print(f"branch and bound: {within}", markup=False)
     if data["witness"] is not None:
         tokens = "; ".join(", ".join(token) for token in data["witness"])
         console.out.print(f"witness X = ({tokens}), error at least {data['certified_lower_error']}", markup=False)
@@ -155,6 +181,14 @@ def _render(data: dict[str, Any]) -> None:
         if check["verdict"] != Proved.label:
             console.out.print(f"note: {check['id']} {console.styled(check['verdict'])} ", end="")
             console.out.print(check["detail"], markup=False)
+    if "constraints" in data:
+        counting_view.render(data["parameters"], data["constraints"])
     for key in ("network", "certificate"):
         if key in data:
             console.out.print(f"{key}: {data[key]}", markup=False)
+
+
+def _add_terms(view: Table, terms: Sequence[dict[str, Any]], indent: str) -> None:
+    for term in terms:
+        view.add_row(indent + term["name"], term["claim"], indent + term["upper"])
+        _add_terms(view, term.get("parts", ()), indent + "  ")

@@ -90,22 +90,40 @@ def bound(
 
 @app.command()
 def build(
-    kind: Annotated[str, typer.Argument(help="specialists")],
+    kind: Annotated[str, typer.Argument(help="What to build: specialists.")],
     task: Task,
     seq_len: SeqLen,
     eps: Eps,
-    form: Annotated[str, typer.Option(help="published, repaired or sharpened.")] = "sharpened",
-    out: Annotated[Path | None, typer.Option(help="Write the network (exact JSON) here.")] = None,
+    form: Annotated[str | None, typer.Option(help="Which variant of the proof; an unknown one lists them.")] = None,
+    count: Annotated[bool, typer.Option("--count", help="Parameters by every convention, weights, A1.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Write the network: .json (exact) or .safetensors.")] = None,
     certificate: Annotated[Path | None, typer.Option(help="Write the certificate of the error here.")] = None,
     as_json: Json = False,
 ) -> None:
     """Build the network a proof promises for a task and an accuracy, and certify its error over the whole cube.
 
+    Exit code 1: the error is at least eps somewhere (the published gate); 2: not decided, or too large to be built,
+    with the predicted size.
+
     Example: headcount build specialists --task toy --seq-len 16 --eps 0.05 --out two_heads.json
     """
     from headcount.building import run
 
-    run(kind, task, seq_len, eps, form, out, certificate, as_json)
+    run(kind, task, seq_len, eps, form, out, certificate, count, as_json)
+
+
+@app.command()
+def show(
+    network: Annotated[Path, typer.Argument(help="A network's file: .json or .safetensors.")],
+    as_json: Json = False,
+) -> None:
+    """What is in a network's file: layers, parameters by every convention, A1 line by line, what float64 changes.
+
+    Example: headcount show two_heads.json
+    """
+    from headcount.showing import run
+
+    run(network, as_json)
 
 
 @app.command()
@@ -114,7 +132,9 @@ def pair(
     seq_len: SeqLen = 32,
     heads: Annotated[int, typer.Option(help="Heads of the block to train.")] = 1,
     head_dim: Annotated[int, typer.Option(help="Dimension per head n.")] = 8,
-    network: Annotated[Path | None, typer.Option(help="Use this network (exact JSON) instead of training one.")] = None,
+    network: Annotated[
+        Path | None, typer.Option(help="Use this network (.json or .safetensors) instead of training one.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Write the certificate here.")] = None,
     store: Annotated[
         Path | None, typer.Option(help="SQLite store that keeps trained blocks; resumes if killed.")

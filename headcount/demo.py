@@ -17,9 +17,9 @@ from checks import budget
 from checks.certificates import writer
 from checks.error_certificates import error_certificate
 from constructions.adversary.attack import attack
-from constructions.specialists import Specialist
+from constructions.built import Built
 from constructions.task import RetrievalTask, built_in, toy
-from headcount import building, console, figures, report
+from headcount import building, console, figures, kinds, report
 from headcount.auditing import perform
 from headcount.pairing import ProvedPair, describe, find
 from headcount.training import TrainedBlock, trained_blocks
@@ -84,10 +84,10 @@ def _build(out: Path) -> dict[str, Any]:
     building.write_network(out / "two_heads.json", built)
     _write_error_certificate(out / CERTIFICATES["error"], built, task, certified)
     _write_error_certificate(out / CERTIFICATES["gate"], *_certified("hard_gate", 4, Form.PUBLISHED))
-    data = building.describe(built, task, certified)
+    data = building.describe(built, certified)
     return {
         "seq_len": BUILD_SEQ_LEN,
-        "form": built.form.value,
+        "form": built.form,
         "beta": data["beta"],
         "bound": data["certified_sup_error"],
         "eps": str(EPS),
@@ -97,24 +97,24 @@ def _build(out: Path) -> dict[str, Any]:
     }
 
 
-def _certified(name: str, seq_len: int, form: Form) -> tuple[Specialist, RetrievalTask, budget.Report]:
+def _certified(name: str, seq_len: int, form: Form) -> tuple[Built, RetrievalTask, budget.Report]:
     """Specialists for a built-in task and the report on their error."""
     task = built_in(name, seq_len)
-    built = building.specialists(task, EPS, form)
+    built = kinds.make("specialists", task, EPS, form.value)
     return built, task, budget.certify(built.network, task, EPS)
 
 
-def _write_error_certificate(path: Path, built: Specialist, task: RetrievalTask, certified: budget.Report) -> None:
+def _write_error_certificate(path: Path, built: Built, task: RetrievalTask, certified: budget.Report) -> None:
     content = error_certificate(built.network, task, EPS, certified)
     if content is not None:
         writer.write(path, content)
 
 
 def _confirmed(seq_len: int) -> dict[str, Any]:
-    built, task, certified = _certified("toy", seq_len, Form.SHARPENED)
+    built, _, certified = _certified("toy", seq_len, Form.SHARPENED)
     bound = certified.bound_upper
     assert bound is not None
-    return {"seq_len": seq_len, **building.bisected(built, task), "budget": console.scientific(bound, 4)}
+    return {"seq_len": seq_len, **building.bisected(built), "budget": console.scientific(bound, 4)}
 
 
 def _sweep(blocks: list[TrainedBlock], quiet: bool) -> tuple[list[dict[str, Any]], ProvedPair | Undecided]:

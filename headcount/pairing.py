@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,11 +14,10 @@ from checks.certificates import writer
 from checks.collisions import Collision, strongest
 from constructions.evaluate import attention, target
 from constructions.network import Network
-from constructions.network_json import network_from_json
-from constructions.task import MAX_FILE_BYTES, RetrievalTask, load_task
+from constructions.network_file import load_network
+from constructions.task import RetrievalTask, load_task
 from headcount import console
 from headcount.training import trained_blocks
-from theory.errors import InvalidInput
 from theory.ledger import Undecided
 
 
@@ -91,23 +89,6 @@ def certify(collision: Collision) -> dict[str, Any]:
         collision.precision,
         collision.rows,
     )
-
-
-def load_network(path: Path) -> Network:
-    """A network from the exact JSON that ``headcount build --out`` writes.
-
-    Raises:
-        InvalidInput: unreadable, oversized or malformed.
-    """
-    try:
-        if path.stat().st_size > MAX_FILE_BYTES:
-            raise InvalidInput.about("network file size", path.stat().st_size, f"<= {MAX_FILE_BYTES} bytes", "smaller")
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise InvalidInput.about("network file", str(path), "readable JSON", f"fix this: {error}") from error
-    if not isinstance(data, dict):
-        raise InvalidInput.about("network file", str(path), "a JSON object", "write it with headcount build --out")
-    return network_from_json(data)
 
 
 def describe(found: ProvedPair, out: Path | None) -> dict[str, Any]:

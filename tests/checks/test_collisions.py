@@ -12,6 +12,7 @@ from scipy.special import lambertw
 from checks import balls, budget, verify
 from checks.certificates import writer
 from checks.collisions import Collision, prove, strongest
+from checks.design import specialists
 from constructions.adversary.continuous import search
 from constructions.arithmetic import FLOAT64
 from constructions.evaluate import attention, evaluate, target
@@ -19,7 +20,6 @@ from constructions.network import Component, Dense, Formula, Head, Network, Perc
 from constructions.task import Feature, RetrievalTask, everywhere, quadratic, toy
 from experiments.export import to_network
 from experiments.models import BlockConfig, init_parameters
-from headcount.building import specialists
 from theory.errors import InvalidInput
 from theory.expressions import Variable
 from theory.ledger import Form, Undecided

@@ -103,9 +103,9 @@ def test_n4_never_exceeds_n7() -> None:
 
 def test_specialists_are_counted_as_built(tmp_path: Path) -> None:
     """Catches a formula that does not count the network: T2.1's construction for the reference task itself."""
+    from checks.design import specialists
     from constructions.counting import count_parameters
     from constructions.task import load_task
-    from headcount.building import specialists
     from theory.enough_heads import reference_parameters_upper
     from theory.ledger import Form
 
