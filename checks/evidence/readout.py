@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import pairwise, product
 
-from checks.evidence.tools import argument_step, exhaustive_step, exponential_steps, proves, step
+from checks.evidence.tools import exhaustive_step, exponential_steps, proves, step
 from theory.ledger import Claim, Evidence, Form, Means, Step
 from theory.readout_capacity import paths_upper
 
@@ -49,14 +49,29 @@ def _two_layers() -> tuple[Step, ...]:
 
 
 def _paths() -> tuple[Step, ...]:
-    """At most (M/f)^f paths: f disjoint layers determine them, and a product of f counts that add up to at most M."""
+    """At most (M/f)^f paths, E times that for odd l: every second layer counts, and f counts add up to at most M."""
     return (
-        argument_step(
-            "f = floor(l/2) layers determine a path",
-            "A path visits one unit per level, the last the output. Even l: its weights in layers 1, 3, ..., l-1 "
-            "name every unit. Odd l: its weights in layers 2, 4, ..., l-1 name every unit but the input, of which "
-            "there are E. So there are at most (E times, if l is odd) a product of f numbers of weights, of sum <= M. "
-            "As in two layers, the output moves by at most the number of paths times |Delta|_inf.",
+        step(
+            "a unit reached by k paths moves by at most k m, as two layers show: one weight and p paths more",
+            Means.SMT,
+            ["k >= 0", "p >= 0", "m >= 0", "abs(s) <= k*m", "abs(w) <= 1", "abs(d) <= p*m"],
+            "abs(s + w*d) <= (k + p)*m",
+            {"without the paths": "abs(s + w*d) <= k*m", "half": "abs(s + w*d) <= (k + p)*m/2"},
+        ),
+        step(
+            "two layers more: at most B paths into any unit become at most a B, a the weights of the lower of the two; "
+            "one weight more in it, which reaches the unit above or not (u is 1 or 0)",
+            Means.SMT,
+            ["a >= 0", "B >= 0", "x <= a*B", "p >= 0", "p <= B", "u >= 0", "u <= 1"],
+            "x + u*p <= (a + 1)*B",
+            {"no growth": "x + u*p <= a*B", "half": "x + u*p <= (a + 1)*B/2"},
+        ),
+        step(
+            "the start: one path into an input (even l); at most E into a unit of layer 1 (odd l), one input more",
+            Means.SMT,
+            ["x <= E", "u >= 0", "u <= 1"],
+            "x + u*1 <= E + 1",
+            {"no growth": "x + u*1 <= E", "half": "x + u*1 <= (E + 1)/2"},
         ),
         *exponential_steps(),
         step(

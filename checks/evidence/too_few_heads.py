@@ -1,6 +1,6 @@
-"""Evidence for T2.2 itself, its lemmas L4-L7 with the set-up, and the remarks R2 and R2.t.
+"""Evidence for T2.2 itself and its lemmas L4-L7 with the set-up.
 
-The steps of the proof: `too_few_heads_positions`, `too_few_heads_counting`, `too_few_heads_algebra`. Bounds up to a
+The steps of the proof: `too_few_heads_positions`, `_counting`, `_algebra`, `_premises`; R2: `_remarks`. Bounds up to a
 constant are decided in exponent space: l = log(1/eps), u = log M. The proofs in prose: docs/proofs/too_few_heads.md.
 """
 
@@ -11,11 +11,9 @@ from math import comb
 
 from checks.evidence.too_few_heads_algebra import row_step
 from checks.evidence.tools import (
-    argument_step,
+    conditional_step,
     counterexample_step,
     exhaustive_step,
-    exponential_steps,
-    hidden_hypothesis_step,
     proves,
     refutes,
     statement_step,
@@ -27,13 +25,12 @@ PUBLISHED, ARGUMENT, REPAIRED, SHARPENED = Form.PUBLISHED, Form.ARGUMENT, Form.R
 
 
 def evidence(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
-    """Evidence for L4-L7, T2.2-not, T2.2, R2 and R2.t."""
+    """Evidence for L4-L7, T2.2-not and T2.2."""
     return (
         *_readout(claims["L4"]),
         *_basins(claims),
         *_constants(claims["T2.2-not"]),
         *_theorem(claims["T2.2"]),
-        *_remarks(claims),
     )
 
 
@@ -60,14 +57,6 @@ def _readout(capacity: Claim) -> tuple[Evidence, ...]:
 
 def _basins(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
     segment, outer, margin = claims["L5"], claims["L6"], claims["L7"]
-    smooth = argument_step(
-        "from derivatives to the segment",
-        "t -> f(x + t v) has the second derivative v^T Hess f v, which is continuous and at least lambda_min at 0, so "
-        "at least (1 - eta) lambda_min for t < R, R small; f is defined on the cube only, so its derivative at 0 "
-        "along v is at least 0. The derivative at t is at least that plus t times the least second derivative, and "
-        "differences of values are derivatives at intermediate points times distances. f > z off x^(i) by A2.1. "
-        "v towards the centre of the cube keeps the segment inside for small R.",
-    )
     parabola = step(
         "lambda x^2/2: a segment of length r/4 inside (-r, r) has a point with |x|, so slope/lambda, below (3/4) r",
         Means.SMT,
@@ -75,47 +64,74 @@ def _basins(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
         "min(abs(a), abs(b)) < 3/4*r",
         {"half": "min(abs(a), abs(b)) < r/2", "two thirds": "min(abs(a), abs(b)) <= 2/3*r"},
     )
-    disjoint = statement_step(margin, PUBLISHED, Means.SMT, {"the whole distance": "q >= D", "twice": "q >= 2*R"})
-    compact = argument_step(
-        "the margin",
-        "The cube without the open ball is compact, so f_i has a minimum there; it exceeds z_i by A2.1. Let eps_0 be "
-        "half of the least of the D differences (checks.constants computes such margins with proof).",
+    linear = statement_step(
+        outer,
+        PUBLISHED,
+        Means.SMT,
+        {"the whole derivative": "abs(y) >= abs(g)*abs(x)", "from above": "abs(y) <= abs(g)/2*abs(x)"},
     )
-    mean_value = argument_step(
-        "an intermediate point",
-        "F_0(z + x e_i) - F_0(z + y e_i) = (x - y) times a partial derivative at an intermediate point, which by "
-        "continuity is within |g| - l of g for x, y < r_0.",
+    disjoint = statement_step(margin, PUBLISHED, Means.SMT, {"the whole distance": "q >= D", "twice": "q >= 2*R"})
+    compact = statement_step(
+        margin, ARGUMENT, Means.SMT, {"all of it": "f - z - 2*h > 0", "twice": "min(f - z - h, h) > h"}
+    )
+    common = step(
+        "one margin for two basins, and so for all D",
+        Means.SMT,
+        ["p > 0", "q > 0", "h = min(p, q)", "f > z + p", "g > y + q"],
+        "min(min(f - z, g - y) - h, h) > 0",
+        {"the larger": "min(f - z, g - y) > max(p, q)", "the sum": "f - z > p + q"},
     )
     return (
         proves(
             segment.id,
             PUBLISHED,
             statement_step(segment, PUBLISHED, Means.SMT, {"a quarter": "g >= m*r/4", "strict": "g > m*r/8"}),
-            smooth,
+            *_segment(segment),
         ),
+        proves(segment.id, ARGUMENT, *_segment(segment)),
         proves(
             segment.id,
             SHARPENED,
             statement_step(segment, SHARPENED, Means.SMT, {"u = 1": "g >= 3/4*m*r", "all of r": "g >= u^2*m*r"}),
             parabola,
-            smooth,
+            *_start(),
+            step(
+                "with second derivatives at least u m: f(x + a v) - f(x + b v) from the derivative at c in [b, a]",
+                Means.SMT,
+                [
+                    *("m > 0", "r > 0", "u > 1/4", "u < 1", "p >= 0", "w >= u*m", "b >= (u - 1/4)*r", "c >= b"),
+                    *("a >= c", "a <= u*r", "y = (p + w*c)*(a - b)"),
+                ],
+                "y >= u*(u - 1/4)*m*r*(a - b)",
+                {"three quarters": "y >= 3/4*m*r*(a - b)", "all of r": "y >= u^2*m*r*(a - b)"},
+            ),
         ),
         proves(
             outer.id,
             PUBLISHED,
-            statement_step(
-                outer,
-                PUBLISHED,
-                Means.SMT,
-                {"the whole derivative": "abs(y) >= abs(g)*abs(x)", "from above": "abs(y) <= abs(g)/2*abs(x)"},
-            ),
+            linear,
         ),
         proves(
             outer.id,
             ARGUMENT,
-            hidden_hypothesis_step(
-                "the domain of F_0", "z + delta e_i in [0,1]^D (for z_i = 0 only delta >= 0 makes sense)"
+            conditional_step(
+                "the domain of F_0",
+                "0 < z_i < 1 (else only the delta with z + delta e_i in [0,1]^D make sense)",
+                counterexample_step(
+                    outer,
+                    ARGUMENT,
+                    {"z": "0", "r": "1", "d": "-1/2"},
+                    {"the other sign": "min(z - d, 1 - z + d) >= 0", "not far outside": "z + d >= -r"},
+                ),
+                step(
+                    "inside for r_0 = min{z, 1 - z}",
+                    Means.SMT,
+                    ["z > 0", "z < 1", "r = min(z, 1 - z)", "abs(d) < r"],
+                    "min(z + d, 1 - z - d) > 0",
+                    {"half": "min(z + d, 1 - z - d) > r/2", "z": "z + d >= z"},
+                ),
             ),
+            linear,
         ),
         proves(
             outer.id,
@@ -126,9 +142,44 @@ def _basins(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
                 Means.SMT,
                 {"the whole derivative": "abs(a - b) >= abs(g)*abs(x - y)", "twice": "abs(a - b) >= 2*l*abs(x - y)"},
             ),
-            mean_value,
         ),
-        proves(margin.id, PUBLISHED, disjoint, compact),
+        proves(margin.id, PUBLISHED, disjoint, compact, common),
+        proves(margin.id, ARGUMENT, disjoint, compact, common),
+    )
+
+
+def _segment(lemma: Claim) -> tuple[Step, ...]:
+    """The printed segment. The mean value theorem and the continuity of the Hessian enter as hypotheses."""
+    return (
+        *_start(),
+        statement_step(lemma, ARGUMENT, Means.SMT, {"a quarter": "y >= m*r/4*(a - b)", "strict": "y > m*r/8*(a - b)"}),
+        step(
+            "f > z on the segment: the same from the minimiser to the distance t, with the derivative at c in (0, t)",
+            Means.SMT,
+            ["m > 0", "p >= 0", "w >= m/2", "c > 0", "t > 0", "y = (p + w*c)*t"],
+            "y > 0",
+            {"by m": "y > m", "linear": "y >= m*t"},
+        ),
+    )
+
+
+def _start() -> tuple[Step, ...]:
+    """At a minimiser of f on the cube, along a unit vector towards the centre of the cube."""
+    return (
+        step(
+            "the derivative p at a minimiser is at least 0 into the cube: f(x + h v) - f(x) = y within n h of p h",
+            Means.SMT,
+            ["h > 0", "n > 0", "y >= 0", "abs(y - p*h) <= n*h"],
+            "p >= -n",
+            {"positive": "p > 0", "half": "p >= -n/2"},
+        ),
+        step(
+            "the segment towards the centre stays in the cube: one coordinate",
+            Means.SMT,
+            ["x >= 0", "x <= 1", "u >= 0", "u <= 1"],
+            "min(x + u*(1/2 - x), 1 - x - u*(1/2 - x)) >= 0",
+            {"away from it": "x - u*(1/2 - x) >= 0", "in half the cube": "x + u*(1/2 - x) <= 1/2"},
+        ),
     )
 
 
@@ -139,6 +190,16 @@ def _constants(common: Claim) -> tuple[Evidence, ...]:
             PUBLISHED,
             counterexample_step(
                 common, PUBLISHED, {"y": "0", "x": "1"}, {"reversed": "x^2 - y^2 > 0", "at most": "y^2 - x^2 <= 0"}
+            ),
+        ),
+        refutes(
+            common.id,
+            ARGUMENT,
+            counterexample_step(
+                common,
+                ARGUMENT,
+                {"m": "1", "x": "1", "y": "0", "z": "0"},
+                {"reversed": "x - y > m/2", "from below": "y - x > -2*m"},
             ),
         ),
         proves(
@@ -160,7 +221,7 @@ def _theorem(theorem: Claim) -> tuple[Evidence, ...]:
     chain = {"q": "1", "V1": "1", "V2": "0", "V3": "0", "V4": "0", "Q3": "59", "Q4": "1", "e": "1/10"}
     outputs = "abs((q*V1 + Q4*V4)/(q + Q4) - (q*V2 + Q4*V4)/(q + Q4))"
     return (
-        proves(theorem.id, PUBLISHED, *_from_n4(), *_trivial_exponents()),
+        proves(theorem.id, PUBLISHED, *from_n4(), *_trivial_exponents()),
         refutes(
             theorem.id,
             ARGUMENT,
@@ -228,7 +289,8 @@ def _grid_steps() -> tuple[Step, ...]:
     )
 
 
-def _from_n4() -> tuple[Step, ...]:
+def from_n4() -> tuple[Step, ...]:
+    """The exponent of N4 is at least the printed one; C collects what does not depend on eps."""
     return (
         *_grid_steps(),
         step(
@@ -256,90 +318,5 @@ def _trivial_exponents() -> tuple[Step, ...]:
             ["e > 0", "abs(c - h) < e", "abs(c - g) < e"],
             "abs(h - g) < 3*e",
             {"eps": "abs(h - g) < e", "three halves": "abs(h - g) < 3/2*e"},
-        ),
-    )
-
-
-def _remarks(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
-    constant, tight = claims["R2"], claims["R2.t"]
-    return (
-        proves(
-            constant.id,
-            PUBLISHED,
-            *_from_n4(),
-            statement_step(constant, PUBLISHED, Means.SMT, {"half": "F/q*x <= T/16*x", "linear": "F/q*x <= x"}),
-            step(
-                "E = n s <= q = (n+1) s <= T_0 <= T/4, from k >= 0 and s + D >= 3",
-                Means.SMT,
-                ["n >= 1", "s >= 1", "D >= s + 1", "q = (n + 1)*s", "m < T/4 + 1", "F = m - s - D + 1", "F >= q + 1"],
-                "max(n*s - q, q - F, F - T/4) <= 0",
-                {"far below": "F <= T/8", "E twice": "2*n*s <= q"},
-            ),
-            *exponential_steps(),
-            step(
-                "log T <= a T + c, c = -log a, with 20 a = L = log 2: T^{5/2} <= a^{-5/2} 2^{T/8}",
-                Means.SMT,
-                ["y <= a*T + c", "20*a = L"],
-                "5/2*y <= L/8*T + 5/2*c",
-                {"without c": "5/2*y <= L/8*T", "half": "5/2*y <= L/16*T + 5/2*c"},
-            ),
-            step(
-                "r = max{3/(2 rho), 2}: log 2 + max{0, log(3 T/(4 rho))} <= log(r T), x = log(3 T/(4 rho)), L = log 2",
-                Means.SMT,
-                ["L > 0", "R >= x + L", "R >= L"],
-                "L + max(0, x) <= R",
-                {"without log 2": "2*L + max(0, x) <= R", "half": "2*max(0, x) <= R"},
-            ),
-        ),
-        proves(tight.id, PUBLISHED, *_deeper(tight), *_additive()),
-        proves(
-            tight.id,
-            SHARPENED,
-            statement_step(tight, SHARPENED, Means.SMT, {"k": "u >= k*l - c/f", "without c": "u >= k/f*l"}),
-        ),
-    )
-
-
-def _deeper(tight: Claim) -> tuple[Step, ...]:
-    """Part (iii)."""
-    return (
-        statement_step(
-            tight, PUBLISHED, Means.SMT, {"three quarters": "u >= 3*k/4*l - c/2", "without c": "u >= k/4*l"}
-        ),
-        step(
-            "two and three layers: f = 1",
-            Means.SMT,
-            ["k >= 0", "l >= 0", "u >= k*l - c"],
-            "u >= k/4*l - c",
-            {"twice": "u >= 2*k*l - c", "without c": "u >= k/4*l"},
-        ),
-    )
-
-
-def _additive() -> tuple[Step, ...]:
-    """Parts (i) and (ii) for F_0 = sum of z_i: uniform attention over e^{-beta f_i}, then -log/beta."""
-    return (
-        step(
-            "log-sum-exp: the sum over S_i of e^{-beta (f - z)} is in [1, N], so -log/beta is in [z - log N/beta, z]",
-            Means.SMT,
-            ["b > 0", "y >= 0", "y <= w", "b >= 3*D*w/e", "e > 0", "D >= 1", "x = z - y/b"],
-            "max(x - z, z - x - e/(3*D)) <= 0",
-            {"exact": "abs(x - z) <= 0", "a sixth": "abs(x - z) <= e/(6*D)"},
-        ),
-        step(
-            "(i) rounding to steps of e/(3 D): one Heaviside unit each, at most 3 D (1 + e)/e + 1 for each feature",
-            Means.SMT,
-            ["e > 0", "e <= 1", "D >= 1", "h = e/(3*D)", "N <= (1 + e)/h + 1"],
-            "N <= 7*D/e",
-            {"D/eps": "N <= D/e", "half": "N <= 3*D/e"},
-        ),
-        argument_step(
-            "the two networks, h = 1, n = D",
-            "Encoder: by A3.2 O(eps^-gamma) units give f_i within eps/(6 D); a piecewise linear map of O(beta) units "
-            "gives e^{-beta f} up to a factor within 1/3, which costs at most 1/(2 beta) after -log/beta; beta = "
-            "O(D log T/eps). Attention is uniform, n = D. (i) -log(.)/beta is monotone, so its rounding is a sum of "
-            "Heaviside units of one input. (ii) On a geometric grid of O(beta + log T) points its chords err by at "
-            "most 0.1234/beta (N7): a two-layer ReLU network with weights up to e^{2 beta} = T^{O(D/eps)}. In all "
-            "O(eps^-gamma + 1/eps) parameters, which is O(eps^-(gamma+1)).",
         ),
     )

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from checks.evidence.softmin import sum_step
 from checks.evidence.tools import (
     counterexample_step,
-    hidden_hypothesis_step,
     proves,
     refutes,
     statement_step,
@@ -19,17 +18,7 @@ from checks.evidence.tools import (
 )
 from theory.ledger import Claim, Evidence, Form, Means, Step
 
-PUBLISHED, ARGUMENT, REPAIRED, SHARPENED = Form.PUBLISHED, Form.ARGUMENT, Form.REPAIRED, Form.SHARPENED
-SMALL_VALUES = "|V| <= 1, which A1 gives for E = 1 only (T2.2-V)"
-RIGHT_SHARE = "Q4 >= (Q1 + Q3)/T_0 (T2.2-Q4 is printed with Q2 for Q3)"
-HIDDEN = {
-    "T2.2-26": f"{SMALL_VALUES}; {RIGHT_SHARE}",
-    "T2.2-31": SMALL_VALUES,
-    "T2.2-32": SMALL_VALUES,
-    "T2.2-33": f"{SMALL_VALUES}; {RIGHT_SHARE}",
-    "T2.2-36": f"{SMALL_VALUES}; {RIGHT_SHARE}",
-    "T2.2-40": SMALL_VALUES,
-}
+PUBLISHED, REPAIRED, SHARPENED = Form.PUBLISHED, Form.REPAIRED, Form.SHARPENED
 
 
 def evidence(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
@@ -41,10 +30,6 @@ def evidence(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
         *_second_terms(claims),
         *_heads(claims),
         *_readout(claims),
-        *(
-            proves(name, ARGUMENT, hidden_hypothesis_step("what the step uses", needs))
-            for name, needs in HIDDEN.items()
-        ),
     )
 
 
@@ -59,15 +44,19 @@ def row_step() -> Step:
     )
 
 
-def _values(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
-    values, identity = claims["T2.2-V"], claims["T2.2-24"]
-    average = step(
+def average_step() -> Step:
+    """A weighted average of numbers in [-R, R] is one, by induction: one position more."""
+    return step(
         "a weighted average stays in the ball: sum of w v so far at most R q, one position more",
         Means.SMT,
         ["R >= 0", "q >= 0", "abs(s) <= R*q", "w > 0", "abs(v) <= R"],
         "abs((s + w*v)/(q + w)) <= R",
         {"half": "abs((s + w*v)/(q + w)) <= R/2", "strict": "abs((s + w*v)/(q + w)) < R"},
     )
+
+
+def _values(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
+    values, identity = claims["T2.2-V"], claims["T2.2-24"]
     norm = step(
         "n coordinates of at most sqrt(E): |v|^2 <= n E = n^2 s as E = n s, one coordinate more",
         Means.SMT,
@@ -92,7 +81,7 @@ def _values(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
             row_step(),
             statement_step(values, REPAIRED, Means.SMT, {"half": "abs(c) <= m/2", "one": "abs(c) <= 1"}),
             norm,
-            average,
+            average_step(),
         ),
         proves(
             values.id,
@@ -279,6 +268,29 @@ def _heads(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
             statement_step(
                 small, REPAIRED, Means.SMT, {"an eighth": f"{both} <= R*e/8", "a quarter": f"{both} <= R*e/4"}
             ),
+        ),
+        proves(
+            small.id,
+            SHARPENED,
+            step(
+                "shares: Q1 <= Q1 + Q3 <= (e/4) Q4 gives Q1/(Q1 + Q4) <= e/4",
+                Means.SMT,
+                ["Q1 > 0", "Q3 >= 0", "Q4 > 0", "e >= 0", "Q1 + Q3 <= e/4*Q4"],
+                "Q1/(Q1 + Q4) <= e/4",
+                {"an eighth": "Q1/(Q1 + Q4) <= e/8", "squared": "Q1/(Q1 + Q4) <= e^2/4"},
+            ),
+            step(
+                "the outputs differ by a V1 - b V2 + (b - a) V4, a = Q1/(Q1 + Q4) and b = Q2/(Q2 + Q4)",
+                Means.SYMBOLIC,
+                [],
+                "(Q1*V1 + Q4*V4)/(Q1 + Q4) - (Q2*V2 + Q4*V4)/(Q2 + Q4)"
+                " = Q1/(Q1 + Q4)*V1 - Q2/(Q2 + Q4)*V2 + (Q2/(Q2 + Q4) - Q1/(Q1 + Q4))*V4",
+                {
+                    "other sign": "(Q1*V1 + Q4*V4)/(Q1 + Q4) - (Q2*V2 + Q4*V4)/(Q2 + Q4)"
+                    " = Q1/(Q1 + Q4)*V1 - Q2/(Q2 + Q4)*V2 + (Q1/(Q1 + Q4) - Q2/(Q2 + Q4))*V4"
+                },
+            ),
+            statement_step(small, SHARPENED, Means.SMT, {"a quarter": "x <= R*e/4", "a third": "x <= R*e/3"}),
         ),
     )
 

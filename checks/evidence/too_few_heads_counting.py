@@ -6,15 +6,15 @@ Exponents: l = log(1/eps), so that eps^-a is e^{a l}. The proofs in prose: docs/
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import product
+from itertools import combinations, combinations_with_replacement, product
 from math import comb
 
+from checks.evidence.softmin import sum_step
 from checks.evidence.tools import (
-    argument_step,
+    conditional_step,
     counterexample_step,
     exhaustive_step,
     exponential_steps,
-    hidden_hypothesis_step,
     proves,
     refutes,
     statement_step,
@@ -86,14 +86,7 @@ def _claim(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
             },
         ),
         *_logarithms(),
-        argument_step(
-            "assembly",
-            "Restrict the values for head 1, then within them for head 2, and so on: every position keeps at least "
-            "N/4^s values, and what was reached for a head persists. Fix the values at the b or fewer positions t* "
-            "of heads of the second kind, which then satisfy (1) and (2a) for any two subsequences. The others need "
-            "O((log 1/eps) eps^{-(k+1)(n+1)}) cells each. The statement and the logarithms: more subsequences than "
-            "cells for small eps, so two distinct ones share a cell.",
-        ),
+        *_assembly(),
     )
     return (
         proves(pair.id, PUBLISHED, *steps),
@@ -105,6 +98,66 @@ def _claim(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
                 pair, ARGUMENT, {"a": "1", "b": "1", "c": "2"}, {"half": "a >= c/2", "in S_1": "a >= b"}
             ),
         ),
+    )
+
+
+def _assembly() -> tuple[Step, ...]:
+    """Head after head, then the pigeonhole: K = (k+1)(n+1), y = log l, c and d what does not depend on eps.
+
+    After j heads every position keeps N/4^j of its N values or more; log N >= l - c' by T2.2-count1 (repaired). The b
+    positions t* of heads of the second kind are fixed. A head of the first kind has O(e^-n) cells for its average
+    (T2.2-count2) and O((log 1/e)/e) for its sum, which lies in a range of ratio T_0 R.
+    """
+    return (
+        step(
+            "one head more leaves a quarter of at least N/P values, P = 4^j",
+            Means.SMT,
+            ["P >= 1", "v >= N/P", "a >= v/4"],
+            "a >= N/(4*P)",
+            {"half": "a >= N/(2*P)", "all": "a >= N/P"},
+        ),
+        exhaustive_step(
+            "what was reached for a head persists when values are taken away: 2 x 5 sorted weights in {1, 3, 9, 81}",
+            _smaller_choices,
+            lambda case: _has_kind(*case),
+            {
+                "first kind only": lambda case: _has_kind(case[0], None, case[2]),
+                "one position outweighs": lambda case: _has_kind(case[0], 0, case[2]),
+            },
+        ),
+        step(
+            "the free positions have at least w values each: their product, one position more",
+            Means.SMT,
+            ["p >= P", "P >= 0", "v >= w", "w >= 0"],
+            "p*v >= P*w",
+            {"no growth": "p*v >= P", "twice": "p*v >= 2*P*w"},
+        ),
+        *_intervals(),
+        step(
+            "two sums in one interval [u, (1 + kappa) u] satisfy (2a)",
+            Means.SMT,
+            ["u > 0", "k >= 0", "p >= u", "p <= (1 + k)*u", "q >= u", "q <= (1 + k)*u"],
+            "max(p - (1 + k)*q, q - (1 + k)*p) <= 0",
+            {"half": "p <= (1 + k/2)*q", "equal": "p = q"},
+        ),
+        step(
+            "the exponents differ by at least k + 1, whatever b is",
+            Means.SMT,
+            ["n >= 1", "s >= 1", "k >= 0", "b >= 0", "b <= s", "T = (k + 1)*((n + 1)*s + 1)"],
+            "T - b - (k + 1)*(n + 1)*(s - b) >= k + 1",
+            {"two": "T - b - (k + 1)*(n + 1)*(s - b) >= k + 2", "b more": "T - b > (k + 1)*(n + 1)*(s - b) + b + 1"},
+        ),
+        step(
+            "so there are more subsequences than cells: (T_0 - b)(l - c) against (s - b)(K l + y + d) in logarithms",
+            Means.SMT,
+            [
+                *("b >= 0", "b <= s", "T >= s", "c >= 0", "d >= 0", "y >= 0", "l >= 0"),
+                *("x <= T - b - K*(s - b)", "x*l > s*y + (T*c + s*d)"),
+            ],
+            "(T - b)*(l - c) > (s - b)*(K*l + y + d)",
+            {"twice the cells": "(T - b)*(l - c) > 2*(s - b)*(K*l + y + d)", "one more": "(T - b)*(l - c) > T*l"},
+        ),
+        sum_step("pigeonhole: cells with at most one subsequence each hold no more than there are cells"),
     )
 
 
@@ -134,7 +187,7 @@ def _subsequences(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
             number.id,
             ARGUMENT,
             counterexample_step(
-                number, ARGUMENT, {"N": "1", "A": "3", "B": "2"}, {"upper": "N <= A", "not negative": "N >= 0"}
+                number, ARGUMENT, {"N": "1", "A": "2", "B": "1"}, {"upper": "N <= A", "at least the cells": "N >= B"}
             ),
         ),
         proves(
@@ -197,6 +250,13 @@ def _cells(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
                 {"half": "a >= max(c, g)/2", "in S_1": "a >= b"},
             ),
         ),
+        refutes(
+            sums.id,
+            ARGUMENT,
+            counterexample_step(
+                sums, ARGUMENT, {"a": "1", "b": "1", "c": "2"}, {"half": "a >= c/2", "in S_1": "a >= b"}
+            ),
+        ),
         proves(sums.id, REPAIRED, *_sub_intervals(sums)),
         proves(
             surplus.id,
@@ -206,7 +266,22 @@ def _cells(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
             ),
             *_logarithms(),
         ),
-        proves(surplus.id, ARGUMENT, hidden_hypothesis_step("the sign of k", "k >= 0")),
+        proves(
+            surplus.id,
+            ARGUMENT,
+            conditional_step(
+                "the sign of k",
+                "k >= 0",
+                counterexample_step(
+                    surplus,
+                    ARGUMENT,
+                    {"n": "1", "s": "1", "k": "-2/3", "T": "1"},
+                    {"k + 1 for 1": f"T >= {product} + k + 1", "without 1": f"T >= {product}"},
+                ),
+                statement_step(surplus, PUBLISHED, Means.SMT, {"two": f"T >= {product} + 2"}),
+            ),
+            *_logarithms(),
+        ),
         proves(
             surplus.id,
             SHARPENED,
@@ -222,7 +297,7 @@ def _cells(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
 
 
 def _sub_intervals(sums: Claim) -> tuple[Step, ...]:
-    """x = log(1/e), b = log(4 T_0), kappa = e/(12 T^2): (b + x)/log(1 + kappa) + 1 intervals."""
+    """x = log(1/e), b = log(4 T_0): (b + x)/log(1 + kappa) + 1 intervals."""
     return (
         statement_step(sums, REPAIRED, Means.SMT, {"the sum": "W >= S", "twice": "W >= 2*S/T"}),
         step(
@@ -233,6 +308,13 @@ def _sub_intervals(sums: Claim) -> tuple[Step, ...]:
             {"no growth": "S + x <= n*K", "strict": "S + x < (n + 1)*K"},
         ),
         *exponential_steps(),
+        *_intervals(),
+    )
+
+
+def _intervals() -> tuple[Step, ...]:
+    """Intervals of ratio 1 + kappa, kappa = e/(12 T^2), that cover a range of ratio e^{b + x}, x = log(1/e)."""
+    return (
         step(
             "log(1 + kappa) >= kappa/2 for kappa <= 1: with E = e^{kappa/2}, 1/E >= 1 - kappa/2",
             Means.SMT,
@@ -255,6 +337,15 @@ def _tables() -> Iterator[Table]:
     return ((first, second) for first in rows for second in rows)
 
 
+def _smaller_choices() -> Iterator[tuple[Table, int | None, tuple[tuple[int, ...], ...]]]:
+    """Every small table, the focus that `_restrict` finds, and every non-empty part of the values that it keeps."""
+    rows = list(combinations_with_replacement((1, 3, 9, 81), 5))
+    for table in product(rows, repeat=2):
+        focus, kept = _restrict(table)
+        parts = [[part for size in range(1, len(k) + 1) for part in combinations(k, size)] for k in kept]
+        yield from ((table, focus, choice) for choice in product(*parts))
+
+
 def _restrict(table: Table) -> tuple[int | None, tuple[tuple[int, ...], ...]]:
     """The values kept at every position, and the position that outweighs the others RATIO times, if there is one."""
     medians = [sorted(row)[(len(row) + 1) // 2 - 1] for row in table]
@@ -267,10 +358,14 @@ def _restrict(table: Table) -> tuple[int | None, tuple[tuple[int, ...], ...]]:
 
 
 def _is_right(table: Table, focus: int | None, kept: tuple[tuple[int, ...], ...]) -> bool:
-    """A quarter of the values is kept; all sums lie within a factor T_0 RATIO, or the focus outweighs the others."""
+    """A quarter of the values is kept, and the table is of one of the two kinds on them."""
+    quarter = all(4 * len(values) >= len(row) for values, row in zip(kept, table, strict=True))
+    return quarter and _has_kind(table, focus, kept)
+
+
+def _has_kind(table: Table, focus: int | None, kept: tuple[tuple[int, ...], ...]) -> bool:
+    """First kind: all sums lie within a factor T_0 RATIO. Second kind: the focus outweighs the others RATIO times."""
     weights = [[row[v] for v in values] for row, values in zip(table, kept, strict=True)]
-    if any(4 * len(values) < len(row) for values, row in zip(kept, table, strict=True)):
-        return False
     if focus is None:
         return sum(map(max, weights)) <= len(table) * RATIO * sum(map(min, weights))
     others = [max(row) for position, row in enumerate(weights) if position != focus]

@@ -66,6 +66,13 @@ def _weights(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
                 {"in S_1": "p1 >= max(p2, p3, q1, q2, q3)", "half": "p1 >= max(r4, r5, r6)/2"},
             ),
         ),
+        refutes(
+            largest.id,
+            ARGUMENT,
+            counterexample_step(
+                largest, ARGUMENT, {"a": "1", "b": "1", "c": "2"}, {"half": "a >= c/2", "in S_1": "a >= b"}
+            ),
+        ),
         proves(
             largest.id,
             REPAIRED,
@@ -91,6 +98,12 @@ def _positions(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
         ),
         proves(
             others.id,
+            ARGUMENT,
+            statement_step(others, ARGUMENT, Means.SMT, {"two": "N - c > 2", "D more": "N - c > D"}),
+            _representatives(0),
+        ),
+        proves(
+            others.id,
             SHARPENED,
             statement_step(others, SHARPENED, Means.SMT, {"two": "N - c >= 2", "s": "N - c >= s + 1"}),
             _representatives(0),
@@ -113,6 +126,19 @@ def _positions(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
                 PUBLISHED,
                 Means.SMT,
                 {"one more": "N - c >= T/4 - s - D + 2", "without D": "N - c >= T/4 - s + 1"},
+            ),
+        ),
+        proves(
+            free.id,
+            ARGUMENT,
+            statement_step(
+                free, ARGUMENT, Means.SMT, {"nothing lost": "N - c <= r - u", "two lost": "N - (c + 1) <= r - 2*u"}
+            ),
+            exhaustive_step(
+                "|S minus A| >= |S| - |A| for all sets of up to six positions",
+                lambda: product(_subsets(6), repeat=2),
+                lambda case: len(case[0] - case[1]) >= len(case[0]) - len(case[1]),
+                {"one more": lambda case: len(case[0] - case[1]) >= len(case[0]) - len(case[1]) + 1},
             ),
         ),
         proves(
@@ -166,6 +192,16 @@ def _grid(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
                 ["e > 0", "T >= 1", "a > 0", "N <= a/(3*T*e)"],
                 "N <= a/(3*T)*(1/e)",
                 {"half": "N <= a/(6*T)*(1/e)", "constant": "N <= a/(3*T)"},
+            ),
+        ),
+        proves(
+            grid.id,
+            ARGUMENT,
+            statement_step(
+                grid,
+                ARGUMENT,
+                Means.SMT,
+                {"half": "M/T <= r*L^2/(6*T)*(1/e)", "without 1/eps": "M/T <= r*L^2/(3*T)"},
             ),
         ),
     )
@@ -266,6 +302,11 @@ def _families(surplus: int) -> Iterator[Choice]:
         sets = [frozenset(c) for size in range(least, positions + 1) for c in combinations(everywhere, size)]
         for family in product(sets, repeat=targets - 1):
             yield from ((family, frozenset(chosen)) for chosen in combinations(everywhere, heads))
+
+
+def _subsets(size: int) -> list[Positions]:
+    everywhere = range(1, size + 1)
+    return [frozenset(chosen) for number in range(size + 1) for chosen in combinations(everywhere, number)]
 
 
 def _has_representatives(case: Choice) -> bool:

@@ -20,15 +20,24 @@ from checks.evidence import (
     too_few_heads_algebra,
     too_few_heads_counting,
     too_few_heads_positions,
+    too_few_heads_premises,
+    too_few_heads_remarks,
 )
 from checks.verify import verify
-from theory.ledger import Evidence, Form, Purpose, Reference
+from theory.ledger import Evidence, Form, Means, NotApplicable, Purpose, Reference
 from theory.registry import all_claims
 from theory.too_few_heads import exponent_published, exponent_sharpened
 
 CLAIMS = all_claims()
 BY_ID = {claim.id: claim for claim in CLAIMS}
-MODULES = (too_few_heads, too_few_heads_positions, too_few_heads_counting, too_few_heads_algebra)
+MODULES = (
+    too_few_heads,
+    too_few_heads_positions,
+    too_few_heads_counting,
+    too_few_heads_algebra,
+    too_few_heads_premises,
+    too_few_heads_remarks,
+)
 SECTION = tuple(piece for module in MODULES for piece in module.evidence(BY_ID))
 BELOW = tuple(
     piece for module in (results, readout, enough_heads, retrieval_bounds) for piece in module.evidence(BY_ID)
@@ -38,33 +47,33 @@ BELOW = tuple(
 EXPECTED = {
     "T2.2": "P R P P",
     "L4": "P P - P",
-    "L5": "P - - P",
+    "L5": "P P - P",
     "L6": "P N - P",
-    "L7": "P - - -",
-    "T2.2-not": "R - P -",
+    "L7": "P P - -",
+    "T2.2-not": "R R P -",
     "T2.2-lam": "P - - -",
-    "T2.2-max": "R - P -",
-    "T2.2-rep": "P - - P",
-    "T2.2-T0": "P - - P",
-    "T2.2-grid": "P - - -",
+    "T2.2-max": "R R P -",
+    "T2.2-rep": "P P - P",
+    "T2.2-T0": "P P - P",
+    "T2.2-grid": "P P - -",
     "T2.2-claim": "P R - P",
     "T2.2-count1": "P R P P",
     "T2.2-count2": "P R - -",
-    "T2.2-count3": "R - P -",
+    "T2.2-count3": "R R P -",
     "T2.2-count4": "P N - P",
     "T2.2-W": "P - - -",
     "T2.2-gap": "R R P -",
-    "T2.2-V": "R - P P",
-    "T2.2-24": "P - - -",
-    "T2.2-Q4": "R - P P",
+    "T2.2-V": "R R P P",
+    "T2.2-24": "P P - -",
+    "T2.2-Q4": "R R P P",
     "T2.2-26": "P N P -",
     "T2.2-31": "P N P -",
     "T2.2-32": "P N P -",
     "T2.2-33": "P N P -",
     "T2.2-36": "P N P P",
-    "T2.2-40": "P N P -",
-    "T2.2-46": "R - P -",
-    "T2.2-end": "P - - -",
+    "T2.2-40": "P N P P",
+    "T2.2-46": "R R P -",
+    "T2.2-end": "P P - -",
     "R2": "P - - -",
     "R2.t": "P - - P",
 }
@@ -87,6 +96,22 @@ def test_the_whole_section_is_in_the_table() -> None:
     """Catches a claim of section 4 that is registered but not decided by hand."""
     mine = {claim.id for claim in CLAIMS if claim.id.startswith(("T2.2", "L4", "L5", "L6", "L7", "R2"))}
     assert mine == set(EXPECTED)
+
+
+def test_every_claim_has_an_argument_or_says_that_none_is_printed() -> None:
+    """Catches a printed argument that nobody judged."""
+    assert [name for name in EXPECTED if (BY_ID[name].argument is None) == (not BY_ID[name].no_argument)] == []
+
+
+def test_nothing_in_this_section_is_decided_by_prose() -> None:
+    """Catches a step that is only argued, or a hidden hypothesis that is only named."""
+    prose = {
+        str(piece.about)
+        for piece in (*SECTION, *readout.evidence(BY_ID))
+        for step in piece.steps
+        if step.means <= Means.ARGUMENT
+    }
+    assert prose == set()
 
 
 def test_something_that_falls_has_a_severity(outcome: Audit) -> None:
@@ -114,14 +139,15 @@ def test_every_decision_was_tried_on_mutants(piece: Evidence, outcome: Audit) ->
 
 
 def test_every_refutation_has_a_certificate_that_the_checker_accepts(outcome: Audit) -> None:
-    """Catches a refutation whose witness nobody else can check."""
+    """Catches a refutation, or a hidden hypothesis, whose witness nobody else can check."""
     witnesses = [
         step.verdict.witness
         for result in outcome.results
-        if result.purpose is Purpose.REFUTES and result.about.claim in EXPECTED
+        if result.about.claim in EXPECTED
         for step in result.steps
+        if result.purpose is Purpose.REFUTES or isinstance(step.verdict, NotApplicable)
     ]
-    assert len(witnesses) == 12
+    assert len(witnesses) == 12 + 6 + 9
     assert {verify(to_bytes(witness)).label for witness in witnesses} == {"PROVED"}
 
 
@@ -190,3 +216,40 @@ def test_case_2a_holds_on_random_heads() -> None:
     ratios = [difference / ((radius + 1) * e / 3) for e, difference, radius in _pairs(random.Random(3))]
     assert len(ratios) > 500
     assert 0.2 < max(ratios) <= 1
+
+
+def test_equation_31_holds_for_values_up_to_t0_and_not_beyond() -> None:
+    """Catches a wrong bound on |V| in the hidden hypothesis of T2.2-31 and -32: T_0 is where eq 31 starts to fail."""
+    generator = random.Random(5)
+    largest = {1.0: 0.0, 1.2: 0.0}
+    for factor, _ in product(largest, range(4000)):
+        free = generator.randint(2, 6)
+        kappa = 10 ** generator.uniform(-5, -1) / (12 * free**2)
+        q2, q3 = 10 ** generator.uniform(-4, 0), 1.0
+        q1 = (1 + kappa) * (q2 + q3) - q3
+        term = q3 * (q1 - q2) * 2 * factor * free / ((q1 + q3) * (q2 + q3))
+        largest[factor] = max(largest[factor], term / (kappa * 2 * free))
+    assert 0.9 < largest[1.0] <= 1 < largest[1.2]
+
+
+def test_case_2b_costs_half_of_what_is_printed() -> None:
+    """Catches a wrong constant in T2.2-40 (sharpened): R e/2 against heads drawn at random, nearly attained."""
+    generator = random.Random(7)
+    ratios = []
+    for _ in range(20_000):
+        radius, e = generator.choice([1.0, 4.0]), 10 ** generator.uniform(-3, 0)
+        q1, q2 = (e / 4 * generator.choice([1.0, generator.random()]) for _ in range(2))
+        v1, v2, v4 = (radius * generator.choice([-1, 1, generator.uniform(-1, 1)]) for _ in range(3))
+        ratios.append(abs(_outputs([q1, 1], [v1, v4]) - _outputs([q2, 1], [v2, v4])) / (radius * e / 2))
+    assert 0.9 < max(ratios) <= 1
+
+
+def test_without_the_right_share_the_outputs_of_a_head_differ() -> None:
+    """Catches a witness of T2.2-36 that is no head: weights and values at four positions, recomputed from scratch."""
+    common, fixed, e, free = (59.0, 0.0), (1.0, 0.0), 0.1, 2
+    heads = [((1.0, value), common) for value in (1.0, 0.0)]
+    averages = [_outputs([w for w, _ in head], [v for _, v in head]) for head in heads]
+    assert abs(averages[0] - averages[1]) <= e / (3 * free) + 1e-15
+    outputs = [_outputs([own[0], fixed[0]], [own[1], fixed[1]]) for own, _ in heads]
+    assert fixed[0] >= (1 + 1) / free
+    assert abs(outputs[0] - outputs[1]) > 4 * e
