@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import partial
 
 from checks import smt
-from checks.evidence.enough_heads import gradient_step
+from checks.evidence.calculus import gradient_steps
 from checks.evidence.tools import counterexample_step, exhaustive_step, proves, refutes, statement_step, step
 from theory.ledger import Claim, Evidence, Form, Means, Mutant, Proved, Step, Verdict
 from theory.ledger import Undecided as UndecidedVerdict
@@ -312,7 +312,7 @@ def _token_heads(claim: Claim) -> tuple[Step, ...]:
                 "no leak": "(1*z + (D - 1)*0 + (T - D)*E*0)/(D + (T - D)*E) = z/D",
             },
         ),
-        gradient_step(),
+        *gradient_steps(),
         statement_step(
             claim,
             PUBLISHED,

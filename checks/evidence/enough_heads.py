@@ -10,13 +10,13 @@ from fractions import Fraction
 from functools import partial
 
 from checks.certificates import writer
+from checks.evidence.calculus import gradient_steps
 from checks.evidence.softmin import sum_step
 from checks.evidence.tools import (
-    argument_step,
+    conditional_step,
     confirm,
     counterexample_step,
     exponential_steps,
-    hidden_hypothesis_step,
     proves,
     refutes,
     statement_step,
@@ -42,8 +42,6 @@ def evidence(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
 
 def _construction(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
     squeeze, gate, norm, score = (claims[f"T2.1-{name}"] for name in ("10", "gate", "11", "12"))
-    needs_range = "the network of A3.2 has values in [0,1] (A3.2 only says: within delta)"
-    needs_readout = "the values are rescaled too: the first layer of the read-out grows by the inverse factor"
     squeeze_wrong = {
         "no squeeze": "max(-p, p - 1, abs(p - f) - d) <= 0",
         "half the error": "abs((p + d/2)/(1 + d) - f) <= d/2",
@@ -59,7 +57,7 @@ def _construction(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
                 {"up to delta": "max(-p, p - 1) <= d", "squeezed": "max(-(p + d), (p + d)/(1 + 2*d) - 1) <= 0"},
             ),
         ),
-        proves(squeeze.id, ARGUMENT, hidden_hypothesis_step("range of the network", needs_range)),
+        proves(squeeze.id, ARGUMENT, _range_step(squeeze)),
         proves(squeeze.id, REPAIRED, statement_step(squeeze, REPAIRED, Means.SMT, squeeze_wrong)),
         refutes(gate.id, PUBLISHED, _printed_network_step()),
         proves(
@@ -68,7 +66,7 @@ def _construction(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
             statement_step(norm, PUBLISHED, Means.SMT, {"half": "p^2 + r^2 <= 1", "strict": "p^2 + r^2 < 2"}),
             sum_step("D blocks: their squared norms add up"),
         ),
-        proves(norm.id, ARGUMENT, hidden_hypothesis_step("what beta can absorb", needs_readout)),
+        proves(norm.id, ARGUMENT, _rescaling_step(norm)),
         proves(
             norm.id,
             REPAIRED,
@@ -88,12 +86,11 @@ def _construction(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
 def _assembly(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
     end, size = claims["T2.1-end"], claims["T2.1-M"]
     steep = {"d": "1/4", "z": "0", "P": "-1/4", "y": "1/10", "Q": "7/20"}
-    needs_bounded = "eps is bounded (eps <= 1): a constant number of parameters is not O(1/eps^gamma) as eps grows"
     return (
         proves(
             end.id,
             PUBLISHED,
-            gradient_step(),
+            *gradient_steps(),
             statement_step(
                 end,
                 PUBLISHED,
@@ -114,7 +111,7 @@ def _assembly(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
         proves(
             end.id,
             REPAIRED,
-            gradient_step(),
+            *gradient_steps(),
             statement_step(
                 end,
                 REPAIRED,
@@ -139,7 +136,48 @@ def _assembly(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
                 {"without K": "A*X + B*Y + K <= (A + B)*Z", "smaller power": "A*X + B*Y + K <= (A + B + K)*X"},
             ),
         ),
-        proves(size.id, ARGUMENT, hidden_hypothesis_step("absorbing a constant", needs_bounded)),
+        proves(size.id, ARGUMENT, _absorbing_step(size)),
+    )
+
+
+def _range_step(squeeze: Claim) -> Step:
+    return conditional_step(
+        "the range of the network",
+        "the feature keeps the distance delta from 0 and 1 (A3.2 only says: within delta)",
+        counterexample_step(
+            squeeze, ARGUMENT, {"d": "1/10", "f": "0", "p": "-1/10"}, {"up to delta": "max(-p, p - 1) <= d"}
+        ),
+        step(
+            "values at distance delta from 0 and 1",
+            Means.SMT,
+            ["d > 0", "f >= d", "f <= 1 - d", "p - f <= d", "f - p <= d"],
+            "max(-p, p - 1) <= 0",
+            {"inside by delta": "max(-p, p - 1) <= -d"},
+        ),
+    )
+
+
+def _rescaling_step(norm: Claim) -> Step:
+    return conditional_step(
+        "what beta can absorb",
+        "the first layer of the read-out grows by the inverse factor, for the values are rescaled too",
+        counterexample_step(norm, ARGUMENT, {"c": "1/2", "p": "1"}, {"not more": "c*p <= p", "twice": "2*(c*p) = p"}),
+        step(
+            "beta/c undoes c in the scores, u/c in the first layer of the read-out",
+            Means.SMT,
+            ["c > 0"],
+            "max(abs((b/c)*(c*(-p + r)) - b*(-p + r)), abs((u/c)*(c*p) - u*p)) <= 0",
+            {"beta alone": "max(abs((b/c)*(c*(-p + r)) - b*(-p + r)), abs(u*(c*p) - u*p)) <= 0"},
+        ),
+    )
+
+
+def _absorbing_step(size: Claim) -> Step:
+    return conditional_step(
+        "absorbing a constant",
+        "eps <= 1: a constant number of parameters is not at most C/eps^gamma as eps grows",
+        counterexample_step(size, ARGUMENT, {"K": "1", "Z": "1/2"}, {"with K more": "K <= K*Z + K"}),
+        step("Z >= 1", Means.SMT, ["K > 0", "Z >= 1"], "K <= K*Z", {"strictly": "K < K*Z"}),
     )
 
 
@@ -159,16 +197,53 @@ def _theorem(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
         "x <= (1/2 + 1/4 + k/2)*e",
         {"without the outer map": "x <= (1/4 + k/2)*e", "halved": "x <= (1/2 + 1/4 + k/2)*e/2"},
     )
-    assembled = argument_step(
-        "the pieces are one network of the class",
-        "A3.2 at delta/2 and the squeeze give the encoder's blocks, A3.1 at eps/2 the read-out; eq 11-13 the heads. "
-        "More parameters than needed are allowed: hidden units with output weight 0 change nothing.",
+    merged = step(
+        "the squeeze merges into the output layer of the network of A3.2",
+        Means.SYMBOLIC,
+        [],
+        "((s + w*h + b) + d/2)/(1 + d) = s/(1 + d) + (w/(1 + d))*h + (b + d/2)/(1 + d)",
+        {
+            "weights kept": "((s + w*h + b) + d/2)/(1 + d) = s/(1 + d) + w*h + (b + d/2)/(1 + d)",
+            "bias kept": "((s + w*h + b) + d/2)/(1 + d) = s/(1 + d) + (w/(1 + d))*h + b",
+        },
     )
     return (
-        proves(theorem.id, PUBLISHED, shares, total, assembled),
+        proves(theorem.id, PUBLISHED, shares, total, merged, _class_token_step(), *padding_steps()),
         refutes(theorem.id, ARGUMENT, _printed_network_step()),
         proves(theorem.id, REPAIRED, shares, total),
-        proves(theorem.id, SHARPENED, *exponential_steps(), _lambert_below_log(), assembled),
+        proves(
+            theorem.id, SHARPENED, *exponential_steps(), _lambert_below_log(), _class_token_step(), *padding_steps()
+        ),
+    )
+
+
+def _class_token_step() -> Step:
+    return step(
+        "the first bias of the read-out takes the class token off, which DEF-H adds to the attention output",
+        Means.SYMBOLIC,
+        [],
+        "s + u*(c + z) + (b - u*c) = s + u*z + b",
+        {"left there": "s + u*(c + z) + b = s + u*z + b", "twice": "s + u*(c + z) + (b - 2*u*c) = s + u*z + b"},
+    )
+
+
+def padding_steps() -> tuple[Step, ...]:
+    """A network with N <= C eps^-gamma parameters is in the class of every M > C eps^-gamma."""
+    return (
+        step(
+            "a hidden unit with output weight 0 changes nothing, so more parameters than needed are allowed",
+            Means.SMT,
+            [],
+            "s + 0*relu(u) = s",
+            {"weight 1": "s + 1*relu(u) = s", "without activation": "s + 1*u = s"},
+        ),
+        step(
+            "every M above the bound is more than needed",
+            Means.SMT,
+            ["N <= C*X", "M > C*X"],
+            "N < M",
+            {"twice": "2*N < M", "N + 1": "N + 1 <= M"},
+        ),
     )
 
 
@@ -183,14 +258,6 @@ def _error_at_least_half(form: Form) -> Verdict:
     task = RetrievalTask("one token", 1, 2, (Feature(Variable("x0"), (1,)),), Variable("z0"))
     built = specialists.build(task, Fraction(1, 4), form, specialists.Knowledge(Fraction(1)))
     return confirm(writer.error_at_least(built.network, task, Fraction(1, 2), fractions([[1], [0]]), form is PUBLISHED))
-
-
-def gradient_step() -> Step:
-    """|F_0(y) - F_0(z)| <= L_0 |y - z|_inf on the cube, from the mean value theorem."""
-    return argument_step(
-        "the mean value theorem on the convex cube: |F_0(y) - F_0(z)| <= sup |grad F_0|_1 |y - z|_inf",
-        "F_0(y) - F_0(z) = grad F_0(w).(y - z) at some w on the segment, and |g.v| <= |g|_1 |v|_inf.",
-    )
 
 
 def _lambert_below_log() -> Step:

@@ -117,8 +117,8 @@ def _readings(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
             counterexample_step(
                 final,
                 PUBLISHED,
-                {"a": "0.00000419", "b": "0.00000399"},
-                {"it falls": "b < a", "up to a tenth": "b > 9/10*a"},
+                {"a": "0.00000875", "b": "0.00000523"},
+                {"it falls": "b < a", "up to a half": "b > a/2"},
             ),
         ),
         proves(

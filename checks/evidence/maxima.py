@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from checks.evidence.tools import hidden_hypothesis_step, proves, statement_step, step
+from checks.evidence.tools import conditional_step, counterexample_step, proves, statement_step, step
 from theory.ledger import Claim, Evidence, Form, Means, Step
 
 PUBLISHED, ARGUMENT, REPAIRED, SHARPENED = Form.PUBLISHED, Form.ARGUMENT, Form.REPAIRED, Form.SHARPENED
@@ -22,7 +22,6 @@ def _maximum(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
     lemma = claims["L9"]
     assert lemma.published.proposition is not None
     network = str(lemma.published.proposition.conclusion.left)
-    needs = "parameters are non-zero weights and biases (all entries of the second matrix are O(1/eps^2)), T is fixed"
     return (
         proves(
             lemma.id,
@@ -54,7 +53,18 @@ def _maximum(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
             ),
             _size(lemma),
         ),
-        proves(lemma.id, ARGUMENT, hidden_hypothesis_step("what is counted", needs)),
+        proves(
+            lemma.id,
+            ARGUMENT,
+            conditional_step(
+                "what is counted",
+                "parameters are non-zero weights and biases, T is fixed",
+                counterexample_step(
+                    lemma, ARGUMENT, {"n": "4", "M": "57"}, {"non-zero": "7*n - 1 <= 14*n", "O(n^2)": "M <= 14*n^2"}
+                ),
+                _size(lemma),
+            ),
+        ),
         proves(lemma.id, REPAIRED, _size(lemma)),
     )
 

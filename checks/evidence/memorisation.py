@@ -7,11 +7,11 @@ from fractions import Fraction
 from functools import partial
 
 from checks.certificates import writer
+from checks.evidence.enough_heads import padding_steps
 from checks.evidence.tools import (
-    argument_step,
+    conditional_step,
     confirm,
     counterexample_step,
-    hidden_hypothesis_step,
     proves,
     refutes,
     statement_step,
@@ -160,6 +160,7 @@ def _pieces(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
             ),
             statement_step(second, PUBLISHED, Means.SMT, {"half": "abs(v - m) <= p/2", "exact": "v = m"}),
         ),
+        proves(second.id, ARGUMENT, _outside_the_cube(second)),
         proves(
             third.id,
             PUBLISHED,
@@ -170,19 +171,60 @@ def _pieces(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
                 {"one input": "w*(D + 2) + 1 <= (C*2 + 1)*X", "no width": "w*(D + 2) + 1 <= X"},
             ),
         ),
+        proves(
+            third.id,
+            ARGUMENT,
+            statement_step(
+                third,
+                ARGUMENT,
+                Means.SMT,
+                {"no growth": "f + min(s, p) <= k*p", "positive": "f + min(s, p) > 0"},
+            ),
+            step(
+                "n terms of at most p = 1/n: the output 1 - f lies in [0,1]",
+                Means.SMT,
+                ["n >= 1", "p = 1/n", "f >= 0", "f <= n*p"],
+                "max(f - 1, -f) <= 0",
+                {"in [0,1/2]": "1 - f <= 1/2", "inside": "1 - f > 0"},
+            ),
+        ),
+    )
+
+
+def _outside_the_cube(second: Claim) -> Step:
+    assert second.argument is not None
+    assert second.argument.proposition is not None
+    stated = second.argument.proposition.conclusion
+    return conditional_step(
+        "L9 at the outputs of F_1",
+        "the outputs of F_1 lie in [0,1] (clipped, for example)",
+        counterexample_step(
+            second, ARGUMENT, {"e": "2/3", "u": "-2/3", "s": "5/3"}, {"up to eps": f"{stated.left} <= e"}
+        ),
+        step(
+            "u in [0,1]",
+            Means.SMT,
+            ["u >= 0", "u <= 1", "s = 1 - u"],
+            str(stated),
+            {"a negative error": f"{stated.left} < 0", "not turned": f"{stated.left} >= u"},
+        ),
     )
 
 
 def _assembly(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
     end, theorem = claims["T2.3-end"], claims["T2.3"]
-    needs = "A3's two-layer networks are ReLU networks (A3 names no activation), parameters are counted as non-zero"
-    padding = argument_step(
-        "the pieces are one network of the class, for every M above the bound",
-        "The encoder is T2.3-P's, W_O = I, beta any; L8 merges F_1, F_2, F_3. Spare dimensions of n > T d stay 0 and "
-        "more parameters than needed are allowed: hidden units with output weight 0 change nothing.",
-    )
     return (
         refutes(end.id, PUBLISHED, _printed_error_step()),
+        refutes(
+            end.id,
+            ARGUMENT,
+            counterexample_step(
+                end,
+                ARGUMENT,
+                {"e": "1", "L": "1", "u": "1", "z": "0", "v": "2", "F": "2", "G": "0", "P": "3"},
+                {"(2 L + 1) eps": "abs(P - G) <= (2*L + 1)*e"},
+            ),
+        ),
         proves(
             end.id,
             REPAIRED,
@@ -202,8 +244,8 @@ def _assembly(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
             SHARPENED,
             statement_step(end, SHARPENED, Means.SMT, {"L eps": "abs(P - G) <= L*e", "eps": "abs(P - G) <= e"}),
         ),
-        proves(theorem.id, PUBLISHED, _rescaled("2*L + 1"), _powers(), padding),
-        proves(theorem.id, ARGUMENT, hidden_hypothesis_step("which networks A3 gives", needs)),
+        proves(theorem.id, PUBLISHED, _rescaled("2*L + 1"), _powers(), _spare_step(), *padding_steps()),
+        proves(theorem.id, ARGUMENT, _counting_step(theorem)),
         proves(
             theorem.id,
             SHARPENED,
@@ -222,8 +264,28 @@ def _assembly(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
                 "relu(a - b) + relu(b) - relu(-b) = max(x, y, z, w)",
                 {"one round": "relu(x - y) + relu(y) - relu(-y) = max(x, y, z, w)", "signs": "relu(a - b) = max(a, b)"},
             ),
-            padding,
+            _spare_step(),
+            *padding_steps(),
         ),
+    )
+
+
+def _spare_step() -> Step:
+    return step(
+        "spare dimensions of n > T d hold c0 = 0 and W_O = I: weight 0 on them changes nothing",
+        Means.SYMBOLIC,
+        [],
+        "(s + 1*x + 0*y) + 0*(0 + y) = s + x",
+        {"read": "(s + 1*x + 0*y) + 1*(0 + y) = s + x", "mixed in": "(s + 1*x + 1*y) + 0*(0 + y) = s + x"},
+    )
+
+
+def _counting_step(theorem: Claim) -> Step:
+    return conditional_step(
+        "what is counted",
+        "parameters are non-zero weights and biases, or gamma >= 1",
+        counterexample_step(theorem, ARGUMENT, {"l": "1", "g": "0"}, {"non-zero": "max(g*l, l, g*l + l) <= (1 + g)*l"}),
+        _powers(),
     )
 
 
@@ -267,13 +329,13 @@ def _error_at_least(bound: Fraction) -> Verdict:
 
 def _remark(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
     remark = claims["T2.3-R"]
-    exact = {"c": "1", "x": "1/2", "y": "1/3", "e": "0"}
+    exact = {"c": "1", "x": "0", "y": "0", "e": "0"}
     return (
         refutes(
             remark.id,
             PUBLISHED,
             counterexample_step(
-                remark, PUBLISHED, exact, {"without 1/eps": "7 >= 2*c", "an upper bound": "7*e <= 2*c"}
+                remark, PUBLISHED, exact, {"without 1/eps": "5 >= 2*c", "an upper bound": "5*e <= 2*c"}
             ),
         ),
         refutes(
@@ -282,7 +344,7 @@ def _remark(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
             counterexample_step(
                 remark,
                 ARGUMENT,
-                {"p": "3", "q": "3"},
+                {"p": "2", "q": "3"},
                 {"kept apart": "p + q <= p + q", "as L8 says": "p*q <= p*q"},
             ),
         ),

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 from math import comb
 
-from checks.evidence.enough_heads import gradient_step
+from checks.evidence.calculus import gradient_steps, mean_value_steps
 from checks.evidence.softmin import leak_step, shift_step, sum_step
-from checks.evidence.tools import argument_step, exhaustive_step, exponential_steps, proves, step
+from checks.evidence.tools import exhaustive_step, exponential_steps, proves, step
 from theory.ledger import Claim, Evidence, Form, Means, Step
 from theory.rational_bounds import root_below
 
@@ -145,7 +145,7 @@ def _one_dimension() -> tuple[Step, ...]:
             "W/b <= e/(4*L)",
             {"an eighth": "W/b <= e/(8*L)", "without L": "W/b <= e/4"},
         ),
-        gradient_step(),
+        *gradient_steps(),
         step(
             "the budget: delta_0 + L_0 (delta + W/beta) < eps",
             Means.SMT,
@@ -165,14 +165,51 @@ def _one_dimension() -> tuple[Step, ...]:
     )
 
 
+def _grid_points() -> tuple[Step, ...]:
+    """rho: on each basin G points, f_i increasing along them and below f_i elsewhere, F_0-steps of rho/(G-1)."""
+    return (
+        step(
+            "f_i takes every value between z_i and z_i + h on a segment from x^(i): halving keeps a value enclosed",
+            Means.SMT,
+            ["u <= v", "v <= w"],
+            "max(min(v - u, m - v), min(v - m, w - v)) >= 0",
+            {"in the first half": "min(v - u, m - v) >= 0", "in both": "min(v - u, m - v, v - m, w - v) >= 0"},
+        ),
+        step(
+            "near another minimiser, f_i = y there, f_i stays above z_i + h if h and the variation are below (y - z)/2",
+            Means.SMT,
+            ["y > z", "h < (y - z)/2", "abs(x - y) < (y - z)/2"],
+            "x > z + h",
+            {"twice h": "x > z + 2*h", "above y": "x > y"},
+        ),
+        *mean_value_steps(),
+        step(
+            "so F_0 - g y varies by at most |g|/2 of its length near z (C^1), and F_0 is strictly monotone in y",
+            Means.SMT,
+            ["abs(g) > 0", "v > u", "abs(F - G - g*(v - u)) <= abs(g)/2*(v - u)"],
+            "min(abs(F - G), (F - G)*g) > 0",
+            {"slope g": "abs(F - G) >= abs(g)*(v - u)", "upwards": "F > G"},
+        ),
+        step(
+            "rho = the least of the D changes of F_0 over [0, h_i] is positive, one basin more",
+            Means.SMT,
+            ["r > 0", "c > 0"],
+            "min(r, c) > 0",
+            {"the sum": "min(r, c) >= r + c", "the larger": "min(r, c) >= max(r, c)"},
+        ),
+        step(
+            "G points at equal steps of F_0: a change of c >= rho gives steps c/(G-1) >= rho/(G-1)",
+            Means.SMT,
+            ["G > 1", "c >= r", "r > 0"],
+            "c/(G - 1) >= r/(G - 1)",
+            {"twice": "c/(G - 1) >= 2*r/(G - 1)", "without G": "c/(G - 1) >= r"},
+        ),
+    )
+
+
 def _positions() -> tuple[Step, ...]:
     return (
-        argument_step(
-            "rho: on each basin G points whose F_0-images step by at least rho/(G-1)",
-            "By A2.1 the continuous f_i takes on a short segment from x^(i) all values in some [z_i, z_i + h], below "
-            "all values of f_i at the other basins' points (A2.2); by A2.4 and C^1, F_0(z + y e_i) is strictly "
-            "monotone for y in [0, h]. With rho the least change of F_0 over the D segments, take equal F_0-steps.",
-        ),
+        *_grid_points(),
         step(
             "steps of rho/(G-1) are at least 3 eps, as G - 1 <= rho/(3 eps)",
             Means.SMT,
@@ -218,10 +255,19 @@ def _cells() -> tuple[Step, ...]:
             lambda case: len(set(case[1])) < len(case[1]) or len(case[1]) <= case[0],
             {"as many cells": lambda case: len(set(case[1])) < len(case[1]) or len(case[1]) < case[0]},
         ),
-        argument_step(
-            "pigeonhole, any size",
-            "There are C(G, tau) strictly increasing sequences of tau grid points, and g^((n+1)s) < C(G, tau) products "
-            "of parts: two sequences share one. (Exhaustively above for small sizes; formal/Pigeonhole.v.)",
+        step(
+            "pigeonhole, any size: c cells with at most one sequence each hold at most c, one cell more",
+            Means.SMT,
+            ["s <= c", "x <= 1"],
+            "s + x <= c + 1",
+            {"one less": "s + x <= c", "two each": "s + 2*x <= c + 1"},
+        ),
+        step(
+            "one number more, cut into g parts, multiplies the cells by g: g^((n+1)s) in all, fewer than sequences",
+            Means.SMT,
+            ["g >= 1", "P >= 1", "c = P*g", "N <= c", "c < C"],
+            "N < C",
+            {"without g": "N <= P", "all": "N >= C"},
         ),
         step(
             "two averages: y_1 - y_2 = (Delta N - y_2 Delta Q)/Q_1; common positions cancel in both differences",

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from checks.evidence.softmin import gibbs_term_step, leak_step, shift_step, sum_step
 from checks.evidence.tools import (
+    conditional_step,
     counterexample_step,
     exponential_steps,
     proves,
@@ -75,6 +76,7 @@ def _average(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
                 {"second part halved": "(P + A)/(Q + B) <= P/Q + A/(2*Q)", "reversed": "(P + A)/(Q + B) >= P/Q"},
             ),
         ),
+        proves(split.id, ARGUMENT, *_splitting(split)),
         proves(
             gibbs.id, PUBLISHED, shift_step(), *exponential_steps(), gibbs_term_step(), sum_step("|S|-1 terms"), gap
         ),
@@ -82,9 +84,70 @@ def _average(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
     )
 
 
+def _splitting(split: Claim) -> tuple[Step, ...]:
+    return (
+        step(
+            "the gate in the exponent: e^{-beta (a + 1)} = e^{-beta} e^{-beta a}",
+            Means.SYMBOLIC,
+            [],
+            "(-b)*(a + 1) = (-b) + (-b)*a",
+            {"gate 2": "(-b)*(a + 2) = (-b) + (-b)*a", "no gate": "(-b)*(a + 1) = (-b)*a"},
+        ),
+        step(
+            "two parts",
+            Means.SYMBOLIC,
+            [],
+            "(P + A)/(Q + B) = P/(Q + B) + A/(Q + B)",
+            {"apart": "(P + A)/(Q + B) = P/Q + A/B", "the first": "(P + A)/(Q + B) = P/(Q + B)"},
+        ),
+        statement_step(
+            split,
+            ARGUMENT,
+            Means.SMT,
+            {"B is dropped from neither": "max(P/(Q + B) - P/Q, A/(Q + B) - A/Q) < 0", "half": "P/(Q + B) <= P/(2*Q)"},
+        ),
+    )
+
+
+def _leak_argument(leak: Claim) -> Step:
+    return conditional_step(
+        "what the weights on S add up to",
+        "the minimum over S is 0",
+        counterexample_step(
+            leak,
+            ARGUMENT,
+            {"b": "2", "a": "1", "c": "1/2"},
+            {"repaired": "c*exp(-b*c)/exp(-b*a) <= exp(b)", "up to a half more": "c*exp(-b*c)/exp(-b*a) <= 3/2"},
+        ),
+        step(
+            "one weight on S is e^0 = 1, the others are q >= 0; A <= n = |S^c| off S",
+            Means.SMT,
+            ["q >= 0", "A >= 0", "n >= 0", "A <= n"],
+            "A/(1 + q) <= n",
+            {"half": "A/(1 + q) <= n/2", "strict": "A/(1 + q) < n"},
+        ),
+    )
+
+
+def _one_constant_argument(one_constant: Claim) -> Step:
+    return statement_step(
+        one_constant,
+        ARGUMENT,
+        Means.SMT,
+        {"C_T = T/e": "n*k/b + T*E <= T*k*(1/b + E)", "half": "n*k/b + T*E <= C*(1/b + E)/2"},
+    )
+
+
 def _refuted_bounds(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
     leak, two_sided, one_constant, distance = (claims[f"T2.1-{name}"] for name in ("leak", "15", "16", "17"))
     upper_half = {"upper half": f"a >= {GATE_ONE}", "up to 1/2": f"a <= {GATE_ONE} + 1/2"}
+    equation_15 = counterexample_step(two_sided, PUBLISHED, ON_S_ONE_OFF_S_ZERO, upper_half)
+    equation_16 = counterexample_step(
+        one_constant,
+        PUBLISHED,
+        ON_S_ONE_OFF_S_ZERO,
+        {"with gate 2, up to the leak": f"-exp(-b) <= {GATE_TWO} - a"},
+    )
     return (
         refutes(
             leak.id,
@@ -96,18 +159,12 @@ def _refuted_bounds(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
                 {"repaired": "exp(-b*a) >= exp(-b)", "a third": "exp(-b*a) >= 1/3"},
             ),
         ),
-        refutes(two_sided.id, PUBLISHED, counterexample_step(two_sided, PUBLISHED, ON_S_ONE_OFF_S_ZERO, upper_half)),
-        refutes(two_sided.id, ARGUMENT, counterexample_step(two_sided, PUBLISHED, ON_S_ONE_OFF_S_ZERO, upper_half)),
-        refutes(
-            one_constant.id,
-            PUBLISHED,
-            counterexample_step(
-                one_constant,
-                PUBLISHED,
-                ON_S_ONE_OFF_S_ZERO,
-                {"with gate 2, up to the leak": f"-exp(-b) <= {GATE_TWO} - a"},
-            ),
-        ),
+        proves(leak.id, ARGUMENT, _leak_argument(leak)),
+        refutes(two_sided.id, PUBLISHED, equation_15),
+        refutes(two_sided.id, ARGUMENT, equation_15),
+        refutes(one_constant.id, PUBLISHED, equation_16),
+        proves(one_constant.id, ARGUMENT, _one_constant_argument(one_constant), equation_15),
+        proves(distance.id, ARGUMENT, _triangle_with_minimum(), _one_more_position(), equation_16),
         refutes(
             distance.id,
             PUBLISHED,
@@ -168,7 +225,7 @@ def _budget(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
             counterexample_step(
                 budget,
                 ARGUMENT,
-                {"e": "1", "L": "1", "C": "2", "b": "8"},
+                {"e": "1", "L": "1", "C": "1", "b": "4"},
                 {
                     "three quarters": "e/(4*L) + C/b + C*exp(-b) <= 3*e/(4*L)",
                     "with the 1/e of eq 15": "e/(4*L) + C*exp(-1)/b + C*exp(-b) <= e/(2*L)",
