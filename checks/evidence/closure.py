@@ -239,7 +239,7 @@ def _bump(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
 def _apart(claims: Mapping[str, Claim]) -> tuple[Evidence, ...]:
     apart, squash = claims["L1.5"], claims["L1.6"]
     still = {"e": "1", "v": "1", "w": "2", "c": "0", "y": "0", "z": "0"}
-    boundary = {"a": "1", "g": "1", "b": "-1", "k": "0", "y": "-1"}
+    boundary = {"a": "1", "g": "1", "b": "-1", "k": "1", "y": "0"}
     return (
         refutes(
             apart.id,

@@ -80,10 +80,13 @@ def _same_features() -> tuple[Step, ...]:
 
 def _counting(claim: Claim) -> tuple[Step, ...]:
     return (
-        argument_step(
-            "the colourings that make one m-set monochromatic",
-            "The other T - m points are free: 2^{T-m} for each colour; with h reds in all, C(T-m, h) if the set is "
-            "blue and C(T-m, h-m) = C(T-m, T-h) if it is red. A set of more than m points contains an m-set.",
+        step(
+            "an m-set of one colour leaves F = T - m points free, 2^F colourings; with h reds in all C(F, h) if it is"
+            " blue and C(F, T - h) if red: with one free point more, blue or red, C(F+1, h) = C(F, h) + C(F, h-1)",
+            Means.SYMBOLIC,
+            [],
+            "c + c*h/(F + 1 - h) = c*(F + 1)/(F + 1 - h)",
+            {"blue only": "c = c*(F + 1)/(F + 1 - h)", "red only": "c*h/(F + 1 - h) = c*(F + 1)/(F + 1 - h)"},
         ),
         exhaustive_step(
             f"counted, T <= {COLOURED_LENGTH}",

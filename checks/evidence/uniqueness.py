@@ -206,7 +206,7 @@ def _at_most() -> tuple[Step, ...]:
             {"e": "abs(g - k) <= e", "both small": "abs(g) <= 2*e"},
         ),
         step(
-            "so the product of the l_s(v) = (grad H - grad H_s).v is 0 for all v; a factor l with l(u) = a, not 0, vanishes"
+            "so the product of all l_s(v) = (grad H - grad H_s).v is 0 for all v; a factor with l(u) = a, not 0, is 0"
             " at one v + t u at most",
             Means.SMT,
             ["abs(a) > 0", "b + s*a = 0", "b + t*a = 0"],
