@@ -211,12 +211,14 @@ def _render_claim(claim: Claim, outcome: Audit) -> None:
     console.out.print(f"\n[bold]{claim.id}[/] ", end="")
     console.out.print(f"{claim.title} ({claim.source})", markup=False)
     for form, statement in data["statements"].items():
-        console.out.print(f"  {form}: {console.styled(statement['status'])} ", end="")
+        status = statement["status"]
+        shown = ARGUMENT_WORDS[status] if form == Form.ARGUMENT else console.styled(status)
+        console.out.print(f"  {form}: {shown} ", end="")
         console.out.print(statement["words"], markup=False)
         for item in statement["evidence"]:
             console.out.print(f"    {evidence_line(item)}", markup=False)
         console.out.print(f"    {statement['detail']}", markup=False)
-        if statement["status"] == "NOT_APPLICABLE" and "values" in (witness := statement["witness"] or {}):
+        if status == "NOT_APPLICABLE" and "values" in (witness := statement["witness"] or {}):
             values = ", ".join(f"{name} = {value}" for name, value in witness["values"].items())
             console.out.print(f"    without it the step fails at {values}", markup=False)
     if claim.no_argument:
