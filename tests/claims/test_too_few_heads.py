@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 
 import pytest
 
+from checks import smt
 from checks.audit import Audit, audit, instance_holds, surviving_mutants
 from checks.certificates.writer import to_bytes
 from checks.evidence import (
@@ -25,6 +27,7 @@ from checks.evidence import (
 )
 from checks.verify import verify
 from theory.ledger import Evidence, Form, Means, NotApplicable, Purpose, Reference
+from theory.propositions import relation
 from theory.registry import all_claims
 from theory.too_few_heads import exponent_published, exponent_sharpened
 
@@ -149,6 +152,29 @@ def test_every_refutation_has_a_certificate_that_the_checker_accepts(outcome: Au
     ]
     assert len(witnesses) == 12 + 6 + 9
     assert {verify(to_bytes(witness)).label for witness in witnesses} == {"PROVED"}
+
+
+SMALLER = (
+    ("T2.2-26", ["T = 1", "Q3 = 0"]),
+    ("T2.2-31", ["T = 1", "Q3 = 0"]),
+    ("T2.2-31", ["T = 2", "n <= 2", "s = 1"]),
+    ("T2.2-32", ["T = 1", "Q3 = 0"]),
+    ("T2.2-33", ["T = 1", "Q3 = 0"]),
+    ("T2.2-40", ["n = 1", "s = 1"]),
+    ("T2.2-46", ["b = 0", "y = 0"]),
+    ("T2.2-V", ["b = 0", "q = 0"]),
+)
+
+
+@pytest.mark.parametrize(("name", "sizes"), SMALLER)
+def test_below_the_sizes_of_its_witness_the_printed_step_holds(name: str, sizes: list[str]) -> None:
+    """Catches a witness that is not smallest (docs/witnesses.md): at any smaller size the very proposition is true."""
+    argument = BY_ID[name].argument
+    assert argument is not None
+    assert argument.proposition is not None
+    stated = argument.proposition
+    restricted = replace(stated, hypotheses=(*stated.hypotheses, *map(relation, sizes)))
+    assert smt.prove(restricted).label == "PROVED"
 
 
 @pytest.mark.parametrize("name", EXPECTED)
