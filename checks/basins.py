@@ -30,14 +30,17 @@ from checks.enclose import WorkLimit, centre, infimum, of_expression, point_box,
 from checks.intervals import Interval
 from checks.minimisers import Minimiser
 from constructions.arithmetic import FLOAT64
+from constructions.ridge import as_polynomial
 from constructions.task import RetrievalTask
 from theory.errors import NotFinite
 from theory.expressions import Expression, Number, Variable, evaluate, substitute
 
-STEPS = 256
+STEPS = 64
+CEILING_STEPS = 256
 LEVELS = 64
 MOST_TRIES = 12
 MOST_CORNER_DIM = 4
+MOST_PROFILES = 32
 SEGMENT_BOXES = 2_000
 LEAST_TOLERANCE = Fraction(1, 10**9)
 TIE = 1e-12
@@ -56,29 +59,60 @@ class Basin:
 
 
 @dataclass(frozen=True)
-class _Profile:
-    """Float samples along one candidate segment, cut at each of its steps: what the search looks at."""
+class _Profiles:
+    """Float samples along K candidate segments, cut at each of their steps: what the search looks at."""
 
     start: Point
-    end: Point
-    lows: Any  # (D, STEPS + 1): running minimum of every feature
-    high: Any  # (STEPS + 1,): running maximum of the own feature
-    swing: Any  # (STEPS + 1,): oscillation of the outer map so far
-    image: Any  # (STEPS + 1,): the outer map
-    best: float  # the swing that is possible below the own feature's values at the other minimisers
+    ends: list[Point]
+    own: int  # the index i of the feature whose minimiser they start from
+    lows: Any  # (K, D, STEPS + 1): running minimum of every feature
+    highs: Any  # (K, STEPS + 1): running maximum of the own feature
+    swings: Any  # (K, STEPS + 1): oscillation of the outer map so far
+    images: Any  # (K, STEPS + 1): the outer map
+    excess: Any  # (K, STEPS + 1): by how much every other feature stays above its minimum, the least of them
+
+    @property
+    def best(self) -> float:
+        return float(self.swings[:, -1].max(initial=0.0))
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """Segment ``option`` of a `_Profiles`, cut at ``step``."""
+
+    profiles: _Profiles
+    option: int
+    step: int
+
+    @property
+    def start(self) -> Point:
+        return self.profiles.start
+
+    @property
+    def end(self) -> Point:
+        return along(self.start, self.profiles.ends[self.option], Fraction(self.step, STEPS))
+
+    @property
+    def lows(self) -> Any:
+        """(D,): the least value of every feature on the segment, as far as sampled."""
+        return self.profiles.lows[self.option, :, self.step]
+
+    @property
+    def high(self) -> float:
+        return float(self.profiles.highs[self.option, self.step])
 
 
 def find_basins(task: RetrievalTask, found: Sequence[Minimiser]) -> tuple[Basin, ...] | None:
     """Segments with a large, proved rho; None where none were found (coinciding minimisers, flat outer maps, ...)."""
     starts = [_start(entry) for entry in found]
     minima = np.array([float(entry.value.high) for entry in found])
-    profiles = [_profiles(task, starts, index, minima) for index in range(task.num_targets)]
-    best = min(max((profile.best for profile in options), default=0.0) for options in profiles)
+    everything = [_profiles(task, starts, index, minima) for index in range(task.num_targets)]
+    best = min(profiles.best for profiles in everything)
     if best <= 0:
         return None
     tries = 0
     for level in range(LEVELS, 0, -1):
-        chosen = _choose(profiles, best * level / LEVELS, minima)
+        chosen = _choose(everything, best * level / LEVELS)
         if chosen is None:
             continue
         basins = _prove(task, found, chosen)
@@ -97,29 +131,66 @@ def _start(entry: Minimiser) -> Point:
     return centre(entry.box) if entry.point is None else entry.point
 
 
-def _profiles(task: RetrievalTask, starts: Sequence[Point], index: int, minima: Any) -> list[_Profile]:
+def _profiles(task: RetrievalTask, starts: Sequence[Point], index: int, minima: Any) -> _Profiles:
     start = starts[index]
+    ends = _candidates(task, starts, index, minima)
+    values = _features(task, _samples(start, ends, STEPS))
+    own = values[:, index]
+    outer: dict[str, Any] = {f"z{axis}": minimum for axis, minimum in enumerate(minima)}
+    images = evaluate(task.outer, {**outer, f"z{index}": own}, FLOAT64) + 0.0 * own
+    lows = np.minimum.accumulate(values, axis=2)
+    swings = np.maximum.accumulate(images, axis=1) - np.minimum.accumulate(images, axis=1)
+    highs = np.maximum.accumulate(own, axis=1)
+    return _Profiles(start, ends, index, lows, highs, swings, images, _excess(lows, minima, index))
+
+
+def _candidates(task: RetrievalTask, starts: Sequence[Point], index: int, minima: Any) -> list[Point]:
+    """Ends of segments from minimiser ``index``, cut where f_i exceeds its least value at another minimiser.
+
+    As x^(j) belongs to K_j, (B) forbids anything longer. Of many, those at whose ends the others are largest.
+    """
+    start, own = starts[index], task.features[index].expression
+    directions = [direction for direction in _directions(start, starts) if _reach(start, direction) > 0]
+    ends = np.array([[float(a) + float(_reach(start, way)) * float(b) for a, b in zip(start, way, strict=True)]
+                     for way in directions]).reshape(-1, len(start))  # fmt: skip
     elsewhere = {f"x{axis}": np.array([float(x[axis]) for x in starts]) for axis in range(task.token_dim)}
-    at_minimisers = evaluate(task.features[index].expression, elsewhere, FLOAT64) + np.zeros(len(starts))
-    ceiling = min(np.delete(at_minimisers, index), default=np.inf) + TIE
-    profiles = []
-    for direction in _directions(start, starts):
-        reach = min(((1 if step > 0 else 0) - x) / step for x, step in zip(start, direction, strict=True) if step)
-        if reach <= 0:
-            continue
-        end = tuple(x + reach * step for x, step in zip(start, direction, strict=True))
-        share = np.linspace(0.0, 1.0, STEPS + 1)
-        tokens = {
-            f"x{axis}": float(a) + share * float(b - a) for axis, (a, b) in enumerate(zip(start, end, strict=True))
-        }
-        values = np.array([evaluate(f.expression, tokens, FLOAT64) + 0.0 * share for f in task.features])
-        outer: dict[str, Any] = {f"z{axis}": minimum for axis, minimum in enumerate(minima)}
-        image = evaluate(task.outer, {**outer, f"z{index}": values[index]}, FLOAT64) + 0.0 * share
-        swing = np.maximum.accumulate(image) - np.minimum.accumulate(image)
-        lows, high = np.minimum.accumulate(values, axis=1), np.maximum.accumulate(values[index])
-        best = float(swing[high <= ceiling].max(initial=0.0))
-        profiles.append(_Profile(start, end, lows, high, swing, image, best))
-    return profiles
+    at_minimisers = np.broadcast_to(evaluate(own, elsewhere, FLOAT64), (len(starts),))
+    ceiling = np.delete(at_minimisers, index).min(initial=np.inf) + TIE
+    tokens = _samples(start, ends, CEILING_STEPS)
+    values = np.broadcast_to(evaluate(own, tokens, FLOAT64), (len(ends), CEILING_STEPS + 1))
+    steps = (np.maximum.accumulate(values, axis=1) <= ceiling).sum(axis=1) - 1
+    at_ends = {name: rows[np.arange(len(ends)), steps][:, None] for name, rows in tokens.items()}
+    excess = _excess(_features(task, at_ends), minima, index)[:, 0]
+    kept = [k for k in np.argsort(-excess, kind="stable") if steps[k] > 0][:MOST_PROFILES]
+    return [
+        tuple(a + _reach(start, way) * Fraction(step, CEILING_STEPS) * b for a, b in zip(start, way, strict=True))
+        for way, step in ((directions[k], int(steps[k])) for k in kept)
+    ]
+
+
+def _reach(start: Point, direction: Point) -> Fraction:
+    """How far the ray stays in the cube."""
+    return min(((1 if step > 0 else 0) - x) / step for x, step in zip(start, direction, strict=True) if step)
+
+
+def _samples(start: Point, ends: Any, steps: int) -> dict[str, Any]:
+    """Token coordinates along K segments, each of shape (K, steps + 1)."""
+    share = np.linspace(0.0, 1.0, steps + 1)
+    return {
+        f"x{axis}": float(a) + share * np.array([float(end[axis]) - float(a) for end in ends])[:, None]
+        for axis, a in enumerate(start)
+    }
+
+
+def _features(task: RetrievalTask, tokens: dict[str, Any]) -> Any:
+    """All features at tokens of shape (K, N): shape (K, D, N)."""
+    shape = tokens["x0"].shape
+    return np.stack([np.broadcast_to(evaluate(f.expression, tokens, FLOAT64), shape) for f in task.features], axis=1)
+
+
+def _excess(values: Any, minima: Any, index: int) -> Any:
+    """(K, N): the least of what the other features are above their minima."""
+    return np.delete(values - minima[:, None], index, axis=1).min(axis=1, initial=np.inf)
 
 
 def _directions(start: Point, others: Sequence[Point]) -> list[Point]:
@@ -134,44 +205,46 @@ def _directions(start: Point, others: Sequence[Point]) -> list[Point]:
     return [direction for direction in (*axes, *away, *corners) if any(direction)]
 
 
-def _choose(profiles: Sequence[Sequence[_Profile]], level: float, minima: Any) -> list[tuple[_Profile, int]] | None:
+def _choose(everything: Sequence[_Profiles], level: float) -> list[_Choice] | None:
     """For each basin the shortest segment that swings by ``level``; of several, the one where others are largest."""
-    chosen: list[tuple[_Profile, int]] = []
-    for index, options in enumerate(profiles):
-        others = [j for j in range(len(profiles)) if j != index]
-        reaching = [(p, int(np.argmax(p.swing >= level - TIE))) for p in options if p.swing[-1] >= level - TIE]
-        if not reaching:
+    chosen: list[_Choice] = []
+    for profiles in everything:
+        reached = profiles.swings >= level - TIE
+        if not reached.any():
             return None
-        chosen.append(max(reaching, key=lambda c: min((c[0].lows[j, c[1]] - minima[j] for j in others), default=0.0)))
-    for i, (own, step) in enumerate(chosen):
-        for j, (other, other_step) in enumerate(chosen):
-            if i != j and other.lows[i, other_step] < own.high[step] - TIE:
-                return None
-    return chosen
+        steps = reached.argmax(axis=1)
+        margins = np.where(reached.any(axis=1), profiles.excess[np.arange(len(steps)), steps], -np.inf)
+        option = int(margins.argmax())
+        chosen.append(_Choice(profiles, option, int(steps[option])))
+    lows = np.array([choice.lows for choice in chosen])  # row j, column i: f_i on K_j
+    highs = np.array([choice.high for choice in chosen])
+    np.fill_diagonal(lows, np.inf)
+    return chosen if (lows >= highs - TIE).all() else None
 
 
-def _prove(
-    task: RetrievalTask, found: Sequence[Minimiser], chosen: Sequence[tuple[_Profile, int]]
-) -> tuple[Basin, ...] | None:
-    ends = [_along(profile.start, profile.end, Fraction(step, STEPS)) for profile, step in chosen]
+def _prove(task: RetrievalTask, found: Sequence[Minimiser], chosen: Sequence[_Choice]) -> tuple[Basin, ...] | None:
     basins = []
     try:
-        for i, (profile, step) in enumerate(chosen):
-            margin = min((p.lows[i, s] - profile.high[step] for j, (p, s) in enumerate(chosen) if j != i), default=1.0)
+        for i, choice in enumerate(chosen):
+            margin = min((other.lows[i] - choice.high for j, other in enumerate(chosen) if j != i), default=1.0)
             tolerance = max(Fraction(float(margin)) / 4, LEAST_TOLERANCE)
-            own = _on_segment(task.features[i].expression, profile.start, ends[i])
+            expression = task.features[i].expression
+            own = on_segment(expression, choice.start, choice.end)
             highest = supremum(of_expression(-own, ("x0",)), unit_box(1), tolerance, SEGMENT_BOXES).high
-            for j, (other, _) in enumerate(chosen):
+            for j, other in enumerate(chosen):
                 if j != i:
-                    path = _on_segment(task.features[i].expression, other.start, ends[j])
-                    if infimum(of_expression(path, ("x0",)), unit_box(1), tolerance, SEGMENT_BOXES).low < highest:
+                    if not _stays_above(on_segment(expression, other.start, other.end), highest, tolerance):
                         return None
                     if found[j].point is None and _at_minimiser(task, found[j], i) < highest:
                         return None
-            basins.append(Basin(profile.start, ends[i], highest, _swing(task, found, i, profile, step)))
+            basins.append(Basin(choice.start, choice.end, highest, _swing(task, found, i, choice)))
     except (WorkLimit, NotFinite):
         return None
     return tuple(basins)
+
+
+def _stays_above(path: Expression, level: Fraction, tolerance: Fraction) -> bool:
+    return infimum(of_expression(path, ("x0",)), unit_box(1), tolerance, SEGMENT_BOXES).low >= level
 
 
 def _at_minimiser(task: RetrievalTask, entry: Minimiser, index: int) -> Fraction:
@@ -179,11 +252,12 @@ def _at_minimiser(task: RetrievalTask, entry: Minimiser, index: int) -> Fraction
     return value_on(task.features[index].expression, names, entry.box).low
 
 
-def _swing(task: RetrievalTask, found: Sequence[Minimiser], index: int, profile: _Profile, step: int) -> Fraction:
+def _swing(task: RetrievalTask, found: Sequence[Minimiser], index: int, choice: _Choice) -> Fraction:
     """The difference of the outer map at its two extreme sample points, in exact intervals."""
-    images = []
-    for place in (int(np.argmax(profile.image[: step + 1])), int(np.argmin(profile.image[: step + 1]))):
-        point = _along(profile.start, profile.end, Fraction(place, STEPS))
+    images, sampled = [], choice.profiles.images[choice.option, : choice.step + 1]
+    whole = choice.profiles.ends[choice.option]
+    for place in (int(np.argmax(sampled)), int(np.argmin(sampled))):
+        point = along(choice.start, whole, Fraction(place, STEPS))
         names = [f"x{axis}" for axis in range(len(point))]
         own = value_on(task.features[index].expression, names, point_box(point))
         minima: list[Interval] = [own if j == index else entry.value for j, entry in enumerate(found)]
@@ -191,14 +265,23 @@ def _swing(task: RetrievalTask, found: Sequence[Minimiser], index: int, profile:
     return max(images[0].low - images[1].high, Fraction(0))
 
 
-def _along(start: Point, end: Point, share: Fraction) -> Point:
+def along(start: Point, end: Point, share: Fraction) -> Point:
+    """The point at a share between 0 and 1 of the way."""
     return tuple(a + share * (b - a) for a, b in zip(start, end, strict=True))
 
 
-def _on_segment(expression: Expression, start: Point, end: Point) -> Expression:
+def on_segment(expression: Expression, start: Point, end: Point) -> Expression:
+    """The expression along a segment, in the variable x0 from 0 to 1; polynomials are multiplied out."""
     share = Variable("x0")
     moved = {
         f"x{axis}": Number(a) + (b - a) * share if a != b else Number(a)
         for axis, (a, b) in enumerate(zip(start, end, strict=True))
     }
-    return substitute(expression, moved)
+    path = substitute(expression, moved)
+    polynomial = as_polynomial(path, ("x0",))
+    if polynomial is None:
+        return path
+    result: Expression = Number(Fraction(0))
+    for power in range(max(key[0] for key in polynomial), -1, -1):
+        result = result * share + polynomial.get((power,), Fraction(0))
+    return result

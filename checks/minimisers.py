@@ -1,12 +1,13 @@
 """Global minimisers on the cube: enclosed, counted and, where they are rational, found exactly.
 
-The cube is cut until what may hold a global minimiser falls into clusters, and in each cluster a proof is tried that
-there is at most one: f is strictly monotone in some coordinates (which sit at a face) and strongly convex in the rest.
+A sum of parts without common variables is minimised part by part (`checks.separable`). For one part the cube is cut
+until what may hold a global minimiser falls into clusters, and in each cluster a proof is tried that there is at most
+one: f is strictly monotone in some coordinates (which sit at a face) and strongly convex in the rest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -17,9 +18,10 @@ from checks import balls, jets
 from checks.balls import Ball
 from checks.enclose import Box, as_balls, bisect, centre, of_expression, point_box, unit_box, value_on
 from checks.intervals import Interval
+from checks.separable import Part, separate
 from theory.errors import NotFinite
 from theory.exact import format_exact
-from theory.expressions import Expression, free_variables, variables
+from theory.expressions import Expression, variables
 from theory.ledger import Proved, Refuted, Undecided, Verdict
 
 MOST_ROUNDS = 60
@@ -56,19 +58,41 @@ def find_minimiser(expression: Expression, dimension: int, most_boxes: int = MOS
     A variable that does not occur makes it not unique. What cannot be decided within ``most_boxes`` boxes is Undecided.
     """
     names = [variable.name for variable in variables("x", dimension)]
-    used = [name for name in names if name in free_variables(expression)]
-    if not used:
+    parts = separate(expression, names)
+    if not parts:
         value = value_on(expression, (), ())
         return Minimiser(unit_box(dimension), value, (Fraction(0),) * dimension, _flat(names, names, dimension))
-    found = _search(expression, used, most_boxes)
-    if len(used) == dimension:
-        return found
-    inside = dict(zip(used, found.box, strict=True))
-    box = tuple(inside.get(name, Interval(Fraction(0), Fraction(1))) for name in names)
-    known = None if found.point is None else dict(zip(used, found.point, strict=True))
-    point = None if known is None else tuple(known.get(name, Fraction(0)) for name in names)
-    missing = [name for name in names if name not in used]
-    return Minimiser(box, found.value, point, _flat(missing, names, dimension))
+    found = [_search(part.expression, part.names, most_boxes) for part in parts]
+    missing = [name for name in names if all(name not in part.names for part in parts)]
+    sides = dict.fromkeys(missing, Interval(Fraction(0), Fraction(1)))
+    coordinates = dict.fromkeys(missing, Fraction(0))
+    for part, entry in zip(parts, found, strict=True):
+        sides.update(zip(part.names, entry.box, strict=True))
+        coordinates.update(zip(part.names, entry.point or (), strict=entry.point is not None))
+    point = tuple(coordinates[name] for name in names) if len(coordinates) == dimension else None
+    unique = _flat(missing, names, dimension) if missing else _all_unique(parts, found, coordinates, names)
+    low, high = (sum((getattr(entry.value, end) for entry in found), Fraction(0)) for end in ("low", "high"))
+    return Minimiser(tuple(sides[name] for name in names), Interval(low, high), point, unique)
+
+
+def _all_unique(
+    parts: Sequence[Part], found: Sequence[Minimiser], known: Mapping[str, Fraction], names: Sequence[str]
+) -> Verdict:
+    """The sum's minimisers are the parts' minimisers side by side: one only if each part has only one."""
+    if len(parts) == 1:
+        return found[0].unique
+    for kind in (Refuted, Undecided):
+        for part, verdict in ((part, entry.unique) for part, entry in zip(parts, found, strict=True)):
+            where = f"in {', '.join(part.names)}: {verdict.detail}"
+            if isinstance(verdict, kind) and isinstance(verdict, Refuted):
+                points = [dict(zip(part.names, point, strict=True)) for point in verdict.witness["minimisers"]]
+                if not all(name in known or name in part.names for name in names):
+                    return Refuted(where, {"minimisers, by variable": points})  # the others are not rational
+                shown = [[point.get(name) or format_exact(known[name]) for name in names] for point in points]
+                return Refuted(where, {"minimisers": shown})
+            if isinstance(verdict, kind) and isinstance(verdict, Undecided):
+                return Undecided(where, verdict.remedy)
+    return found[0].unique
 
 
 def _flat(missing: Sequence[str], names: Sequence[str], dimension: int) -> Verdict:
@@ -202,7 +226,7 @@ def least_eigenvalue_lower(matrix: Any) -> Fraction | None:
     if not np.all(np.isfinite(middle)):
         return None
     estimate = float(np.linalg.eigvalsh((middle + middle.T) / 2)[0])
-    for share in (0.99, 0.9, 0.5, 0.1, 0.01):
+    for share in (1 - 2**-30, 0.99, 0.9, 0.5, 0.1, 0.01):
         bound = Fraction(estimate * share)
         if bound > 0 and _positive_pivots(matrix - np.diag([balls.exact(bound)] * len(matrix))):
             return bound

@@ -128,6 +128,15 @@ def sqrt_lower(x: Fraction) -> Fraction:
     return Fraction(math.isqrt(product << 2 * shift), x.denominator << shift)
 
 
+def sqrt_upper(x: Fraction) -> Fraction:
+    """Rational upper bound on sqrt(x), x >= 0: x / sqrt_lower(x); exact on squares of rationals.
+
+    >>> sqrt_upper(Fraction(9, 4)), sqrt_upper(Fraction(0))
+    (Fraction(3, 2), Fraction(0, 1))
+    """
+    return x / sqrt_lower(x) if x else Fraction(0)
+
+
 def binomial_lower(top: int, choose: int) -> tuple[int, int]:
     """Return (m, e) with m 2^e <= C(top, choose): equal (and e = 0) below 2^1024, else within choose * 2^-1000.
 

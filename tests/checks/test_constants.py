@@ -96,8 +96,16 @@ def test_rho_is_near_its_ceiling(task: RetrievalTask) -> None:
 
 
 def test_segments_are_proved_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Catches segments taken over from the float search: whole axes, for which (B) fails, must not pass the proof."""
-    monkeypatch.setattr(basins, "_choose", lambda profiles, level, minima: [(own[0], basins.STEPS) for own in profiles])
+    """Catches segments taken over from the float search: here each runs into the other minimiser, against (B)."""
+
+    def towards(start: Any, others: Any) -> list[Any]:
+        return [tuple(y - x for x, y in zip(start, other, strict=True)) for other in others if other != start]
+
+    def longest(everything: Any, level: float) -> list[Any]:
+        return [basins._Choice(own, 0, basins.STEPS) for own in everything]
+
+    monkeypatch.setattr(basins, "_directions", towards)
+    monkeypatch.setattr(basins, "_choose", longest)
     assert constants(toy(8)).basins is None
     assert constants(quadratic(2, 2, 8)).basins is None
 
