@@ -142,7 +142,7 @@ def _gated(design: Design, budget: Budget, form: Form) -> Specialist:
     assert budget.gate is not None
     task, features, outer = design.task, design.features_in_range(budget.delta), design.outer(budget.delta_outer)
     count = task.num_targets
-    hidden, weight, bias = side_by_side(features)
+    hidden, weight, bias = side_by_side([feature.network for feature in features])
     rows = _zeros(2 * count, weight.shape[1])
     rows[0::2] = weight
     gates = _zeros(task.seq_len, 2 * count)
@@ -168,7 +168,7 @@ def _sharpened(design: Design) -> Specialist:
     features, outer = design.features_in_range(first.delta), design.outer(first.delta_outer)
     worst = max(feature.error for feature in features)
     budget = enough_heads.sharpened(design.eps, task.seq_len, weight, worst, outer.error)
-    hidden, rows, bias = side_by_side(features)
+    hidden, rows, bias = side_by_side([feature.network for feature in features])
     below_one = Dense(-rows, fractions(1 - bias - outside_table(task)), "relu")
     encoder = Perceptron((hidden, below_one, Dense(-_identity(count), _zeros(count) + 1)))
     # There is no spare coordinate for c0: the bias of the read-out's first layer takes it away again.
@@ -208,15 +208,16 @@ def _assemble(
     return Specialist(network, form, design.eps, budget, sum(f.width for f in features), outer.width)
 
 
-def side_by_side(parts: Sequence[Approximation]) -> tuple[Dense, ExactArray, ExactArray]:
-    """One hidden layer for all features; output weight (D, total width) and bias (D,)."""
-    first = [part.network.layers[0] for part in parts]
+def side_by_side(parts: Sequence[Perceptron]) -> tuple[Dense, ExactArray, ExactArray]:
+    """One hidden layer for all two-layer networks; output weight (D, total width) and bias (D,)."""
+    first = [part.layers[0] for part in parts]
     hidden = Dense(np.concatenate([d.weight for d in first]), np.concatenate([d.bias for d in first]), "relu")
     weight, start = _zeros(len(parts), hidden.weight.shape[0]), 0
     for row, part in enumerate(parts):
-        weight[row, start : start + part.width] = part.network.layers[1].weight[0]
-        start += part.width
-    return hidden, weight, np.concatenate([part.network.layers[1].bias for part in parts])
+        width = part.layers[0].shape[0]
+        weight[row, start : start + width] = part.layers[1].weight[0]
+        start += width
+    return hidden, weight, np.concatenate([part.layers[1].bias for part in parts])
 
 
 def outside_table(task: RetrievalTask) -> ExactArray:
