@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import pytest
 
@@ -40,6 +40,8 @@ EXPECTED = {
 }
 LETTERS = {"PROVED": "P", "REFUTED": "R", "NOT_APPLICABLE": "N", "UNDECIDED": "U"}
 ROUNDING = 1e-12
+LARGEST_BEND = 2
+"""The cutoff's third derivative is below 60 (8/3)^3 < 1140, so its second changes by less than 2 over 1/1000."""
 
 
 @pytest.fixture(scope="module")
@@ -78,25 +80,55 @@ def test_every_refutation_and_hidden_hypothesis_has_a_certificate_that_the_check
     assert {verify(to_bytes(witness)).label for witness in witnesses} == {"PROVED"}
 
 
+def smooth_cutoff(distance: float, radius: float) -> float:
+    """The cutoff of docs/proofs/density.md: 1 within half the radius, 0 beyond it."""
+    u = min(1.0, max(0.0, (4 * (distance / radius) ** 2 - 1) / 3))
+    return 1 - u**3 * (10 - 15 * u + 6 * u**2)
+
+
 def test_blend_has_the_minimiser_that_was_chosen() -> None:
     """Catches a wrong blend in L1 (sharpened), with a function whose own minimum is at the boundary, on a fine grid."""
-    shift, width, curvature, radius = 0.1, 0.25, 1.5, 0.25
+    shift, curvature, radius = 0.1, 1.5, 0.25
     grid = [k / 2000 for k in range(2001)]
     p = [shift + (1 - shift) * x * (1 + math.sin(9 * x) ** 2) / 2 for x in grid]
     low = min(p)
-
-    def cutoff(distance: float) -> float:
-        return 1.0 if distance < width / 2 else max(0.0, 2 - 2 * distance / width)
-
     blend = []
     for x, value in zip(grid, p, strict=True):
-        share = cutoff(abs(x - 0.2))
+        share = smooth_cutoff(abs(x - 0.2), radius)
         blend.append((1 - share) * value + share * (low - shift + curvature * (x - 0.2) ** 2))
     assert curvature * radius**2 <= shift
     assert grid[blend.index(min(blend))] == 0.2
     assert sum(value <= min(blend) + ROUNDING for value in blend) == 1
     assert min(blend) >= -ROUNDING
     assert max(blend) <= 1 + ROUNDING
+
+
+def test_cutoff_has_two_continuous_derivatives() -> None:
+    """Catches a cutoff with a kink where it leaves 1 or reaches 0: second difference quotients must not jump there."""
+    radius, step = 1.0, 1e-4
+    places = [k / 1000 for k in range(1, 1200)]
+    bends = [
+        (smooth_cutoff(x + step, radius) - 2 * smooth_cutoff(x, radius) + smooth_cutoff(x - step, radius)) / step**2
+        for x in places
+    ]
+    assert max(abs(a - b) for a, b in pairwise(bends)) < LARGEST_BEND
+    assert smooth_cutoff(0.5, radius) == 1
+    assert smooth_cutoff(1.0, radius) == 0
+
+
+@pytest.mark.parametrize("degree", [1, 4, 25, 100])
+def test_bernstein_polynomials_keep_to_the_error_of_the_steps(degree: int) -> None:
+    """Catches a wrong rate in the steps of T1 and L1: |x - 1/2| (modulus w(d) = d) with d = (4n)^{-1/2}, exactly."""
+    worst = Fraction(0)
+    for k in range(21):
+        x = Fraction(k, 20)
+        weights = [math.comb(degree, j) * x**j * (1 - x) ** (degree - j) for j in range(degree + 1)]
+        mean = sum(weight * abs(Fraction(j, degree) - Fraction(1, 2)) for j, weight in enumerate(weights))
+        assert sum(weights) == 1
+        assert sum(w * (Fraction(j, degree) - x) ** 2 for j, w in enumerate(weights)) == x * (1 - x) / degree
+        worst = max(worst, abs(mean - abs(x - Fraction(1, 2))))
+    assert worst**2 <= Fraction(1, degree)  # (2 d)^2 = 1/n
+    assert worst**2 > Fraction(1, 100 * degree)  # and no better rate
 
 
 def test_four_features_recover_the_first_token_of_five() -> None:

@@ -17,6 +17,7 @@ from checks.evidence import (
 from checks.verify import verify
 from theory.ledger import Evidence, Form, NotApplicable, Reference, Refuted
 from theory.registry import all_claims
+from theory.uniqueness import exponent, size_condition
 
 CLAIMS = all_claims()
 BY_ID = {claim.id: claim for claim in CLAIMS}
@@ -72,3 +73,15 @@ def test_every_refutation_and_hidden_hypothesis_has_a_certificate_that_the_check
     ]
     assert len(witnesses) == sum(row.count("R") + row.count("N") for row in EXPECTED.values())
     assert {verify(to_bytes(witness)).label for witness in witnesses} == {"PROVED"}
+
+
+def test_no_smaller_sizes_break_the_printed_argument() -> None:
+    """Catches a witness of C1 or C1.3 that is not smallest: D_1 = 1, D_2 = 2, T = 250, d = 15 (C1) or 3 (C1.3)."""
+    pairs = [(first, second) for second in range(2, 40) for first in range(1, second)]
+    least = {pair: 50 * (pair[0] ** 2 + pair[1] ** 2) for pair in pairs}  # the least T, and k grows with T
+    assert all(
+        size_condition(*pair, length) and not size_condition(*pair, length - 1) for pair, length in least.items()
+    )
+    assert min(least.values()) == least[1, 2] == 250
+    assert all(exponent(*pair, length) > max(14, *pair) for pair, length in least.items())
+    assert 14 < exponent(1, 2, 250) < 15
