@@ -12,6 +12,7 @@ constructions with them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -19,7 +20,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from constructions.arithmetic import ExactArray, fractions
-from constructions.network import Component, Dense, Formula, Head, Map, Network, Perceptron
+from constructions.network import Component, Dense, Formula, Head, Map, Network, Perceptron, TokenLayer
 from constructions.task import Feature, RetrievalTask, everywhere
 from theory.errors import InvalidInput
 from theory.expressions import Call, Expression, Number, apply, variables
@@ -169,48 +170,87 @@ def _away(x: Sequence[Expression]) -> Expression:
 
 
 @st.composite
-def networks(draw: st.DrawFn, max_len: int = 6, max_dim: int = 2, max_heads: int = 3) -> Network:
-    """Small networks of DEF-H with dyadic weights: encoders as formulas or perceptrons, any beta."""
+def networks(
+    draw: st.DrawFn,
+    max_len: int = 6,
+    max_dim: int = 2,
+    max_heads: int = 3,
+    activations: Sequence[str] = ("relu", "gelu", "tanh"),
+    token_layers: int = 0,
+    max_copies: int = 1,
+) -> Network:
+    """Small networks with dyadic weights: encoders as formulas or perceptrons, any beta, so many token layers.
+
+    With token layers, the class token takes part in some of them, and updates may depend on the position; with
+    ``max_copies`` above 1, hidden neurons may stand for several.
+    """
     length, dimension = draw(st.integers(1, max_len)), draw(st.integers(1, max_dim))
     width, token = draw(st.integers(1, 3)), draw(st.integers(1, 3))
-    encoder: Map = _perceptron(draw, dimension, width) if draw(st.booleans()) else _formula(draw, dimension, width)
-    heads = []
-    for _ in range(draw(st.integers(1, max_heads))):
-        query, value = draw(st.integers(1, 2)), draw(st.integers(1, 3))
-        heads.append(
-            Head(
-                _matrix(draw, query, token),
-                _matrix(draw, query, width),
-                _matrix(draw, value, width),
-                _matrix(draw, 1, query)[0],
-                _matrix(draw, 1, value)[0],
-            )
-        )
+    maps = _Maps(draw, activations, max_copies)
+    encoder: Map = maps.perceptron(dimension, width) if draw(st.booleans()) else _formula(draw, dimension, width)
+    listens = token_layers > 0 and draw(st.booleans())
+    token = width if listens else token
+    layers = tuple(_token_layer(draw, maps, width, length, max_heads, listens) for _ in range(token_layers))
+    heads = tuple(_head(draw, token, width) for _ in range(draw(st.integers(1, max_heads))))
     mixed, values = draw(st.integers(1, 3)), sum(head.value.shape[0] for head in heads)
     return Network(
         length,
         dimension,
         encoder,
         _matrix(draw, 1, token)[0],
-        tuple(heads),
+        heads,
         draw(inverse_temperatures()),
         _matrix(draw, mixed, values),
         _matrix(draw, 1, mixed)[0],
-        _perceptron(draw, mixed, 1),
+        maps.perceptron(mixed, 1),
+        layers,
     )
+
+
+def _head(draw: st.DrawFn, asking: int, width: int) -> Head:
+    query, value = draw(st.integers(1, 2)), draw(st.integers(1, 3))
+    return Head(
+        _matrix(draw, query, asking),
+        _matrix(draw, query, width),
+        _matrix(draw, value, width),
+        _matrix(draw, 1, query)[0],
+        _matrix(draw, 1, value)[0],
+    )
+
+
+def _token_layer(draw: st.DrawFn, maps: _Maps, width: int, length: int, max_heads: int, listens: bool) -> TokenLayer:
+    heads = tuple(_head(draw, width, width) for _ in range(draw(st.integers(1, max_heads))))
+    mixed, values = draw(st.integers(1, 2)), sum(head.value.shape[0] for head in heads)
+    return TokenLayer(
+        heads,
+        draw(inverse_temperatures()),
+        _matrix(draw, mixed, values),
+        _matrix(draw, 1, mixed)[0],
+        maps.perceptron(width + mixed, width, length if draw(st.booleans()) else None),
+        maps.perceptron(width + mixed, width) if listens and draw(st.booleans()) else None,
+    )
+
+
+@dataclass(frozen=True)
+class _Maps:
+    draw: st.DrawFn
+    activations: Sequence[str]
+    max_copies: int
+
+    def perceptron(self, inputs: int, outputs: int, positions: int | None = None) -> Perceptron:
+        """Two layers; with ``positions`` the first one's bias has a row for each."""
+        draw, hidden = self.draw, self.draw(st.integers(1, 3))
+        activation = draw(st.sampled_from(list(self.activations)))
+        bias = _matrix(draw, positions or 1, hidden)
+        copies = tuple(draw(st.integers(1, self.max_copies)) for _ in range(hidden)) if self.max_copies > 1 else None
+        first = Dense(_matrix(draw, hidden, inputs), bias if positions else bias[0], activation, copies)
+        return Perceptron((first, Dense(_matrix(draw, outputs, hidden), _matrix(draw, 1, outputs)[0])))
 
 
 def _matrix(draw: st.DrawFn, rows: int, columns: int) -> ExactArray:
     entries = draw(st.lists(st.integers(-8, 8), min_size=rows * columns, max_size=rows * columns))
     array: Any = np.array(entries, dtype=np.float64).reshape(rows, columns) / 8
     return np.asarray(array)
-
-
-def _perceptron(draw: st.DrawFn, inputs: int, outputs: int) -> Perceptron:
-    hidden = draw(st.integers(1, 3))
-    activation = draw(st.sampled_from(["relu", "gelu", "tanh"]))
-    first = Dense(_matrix(draw, hidden, inputs), _matrix(draw, 1, hidden)[0], activation)
-    return Perceptron((first, Dense(_matrix(draw, outputs, hidden), _matrix(draw, 1, outputs)[0])))
 
 
 def _formula(draw: st.DrawFn, inputs: int, outputs: int) -> Formula:
