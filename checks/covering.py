@@ -83,6 +83,7 @@ def read_covering(network: Network) -> Covering:
     Raises:
         NotReadable: with the reason.
     """
+    _require_plain(network)
     first, second = _two_layers(network.readout)
     used = [index for index in range(first.weight.shape[1]) if np.any(first.weight[:, index])]
     output = _exact(network.output_weight)
@@ -153,6 +154,12 @@ def _neurons(layer: Dense, outputs: ExactArray) -> Neurons:
     weight, bias = _exact(layer.weight), _exact(layer.bias)
     kept = [k for k, output in enumerate(outputs) if output]
     return Neurons(tuple(Neuron(Affine(tuple(weight[k]), bias[k]), outputs[k]) for k in kept), ZERO)
+
+
+def _require_plain(network: Network) -> None:
+    maps = [part for part in (network.encoder, network.readout) if isinstance(part, Perceptron)]
+    if network.token_layers or any(layer.copies is not None for part in maps for layer in part.layers):
+        raise NotReadable.because("it has token layers, or neurons that stand for several")
 
 
 def _two_layers(readout: Map) -> tuple[Dense, Dense]:

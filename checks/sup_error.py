@@ -114,6 +114,8 @@ class _Search:
         wanted = (task.seq_len, task.token_dim, 1)
         if found != wanted:
             raise InvalidInput.about("(seq_len, token_dim, outputs)", found, str(wanted), "the network of this task")
+        if network.token_layers:
+            raise InvalidInput.about("token layers", len(network.token_layers), "none", "checks.budgets.certify")
         if seq_len * token_dim > MOST_COORDINATES:
             raise InvalidInput.about("d T", seq_len * token_dim, f"at most {MOST_COORDINATES}", "checks.budget")
         self.network, self.task = network, task

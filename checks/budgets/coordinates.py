@@ -55,8 +55,8 @@ def two_layers(part: Perceptron, name: str) -> Neurons:
     if [layer.activation for layer in part.layers] != ["relu", "identity"]:
         raise Different(f"part {name}: required: a two-layer ReLU network. Try: build it again.")
     first, last = part.layers
-    if last.shape[0] != 1 or first.bias.ndim != 1 or last.bias.ndim != 1:
-        raise Different(f"part {name}: required: one output and no position. Try: build it again.")
+    if last.shape[0] != 1 or first.bias.ndim != 1 or last.bias.ndim != 1 or first.copies is not None:
+        raise Different(f"part {name}: required: one output, no position and no copies. Try: build it again.")
     hidden = list(zip(entries_of(first).rows(), biases(first), strict=True))
     neurons = [
         Neuron(Affine(tuple(hidden[k][0].get(axis, ZERO) for axis in range(first.shape[1])), hidden[k][1]), output)
