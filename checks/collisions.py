@@ -26,7 +26,7 @@ from constructions.adversary.pairs import Array, folded, outputs_and_jacobian
 from constructions.adversary.pieces import output_spans, spanning_rows
 from constructions.arithmetic import ExactArray
 from constructions.evaluate import attention, target
-from constructions.network import Network, Perceptron
+from constructions.network import Network, Perceptron, require_single_layer
 from constructions.task import RetrievalTask
 from theory.errors import InvalidInput, NotFinite
 from theory.ledger import Undecided
@@ -68,8 +68,9 @@ def prove(network: Network, task: RetrievalTask, first: Array, second: Array) ->
     positive; a pair that is far from a collision ends there.
 
     Raises:
-        InvalidInput: sequences of the wrong shape or outside the cube.
+        InvalidInput: token layers, or sequences of the wrong shape or outside the cube.
     """
+    require_single_layer(network)
     for name, sequence in (("first", first), ("second", second)):
         wanted = (network.seq_len, network.token_dim)
         if sequence.shape != wanted or not (sequence.min() >= 0 and sequence.max() <= 1):

@@ -213,6 +213,12 @@ class Network:
         return int(self.output_weight.shape[1])
 
 
+def require_single_layer(network: Network) -> None:
+    """InvalidInput unless the network is one of DEF-H: no token layer."""
+    if network.token_layers:
+        raise InvalidInput.about("token layers", len(network.token_layers), "none (DEF-H)", "a single-layer network")
+
+
 def _check_attention(layer: TokenLayer | Network, beta: Fraction) -> None:
     """Check beta and the heads' outputs, and freeze output_weight and output_bias."""
     if beta <= 0:

@@ -11,7 +11,7 @@ import numpy as np
 from constructions.adversary.forward import FORWARD64, seeded
 from constructions.arithmetic import FLOAT64
 from constructions.evaluate import apply_map, attention, target
-from constructions.network import Dense, Head, Network, Perceptron
+from constructions.network import Dense, Head, Network, Perceptron, require_single_layer
 from constructions.task import RetrievalTask
 from theory.errors import InvalidInput
 from theory.expressions import evaluate as evaluate_expression
@@ -65,6 +65,7 @@ class PairProblem:
         if (network.seq_len, network.token_dim) != (task.seq_len, task.token_dim):
             found = ((network.seq_len, network.token_dim), (task.seq_len, task.token_dim))
             raise InvalidInput.about("(T, d) of network and task", found, "equal sizes", "another seq_len")
+        require_single_layer(network)
         self.network = folded(network)
         self.task = task
 
@@ -175,8 +176,9 @@ def folded(network: Network) -> Network:
         heads.append(Head(unit, direction[None], _floats(head.value), np.zeros(1), _floats(head.value_bias)))
     encoder = network.encoder
     if isinstance(encoder, Perceptron):
-        layers = (Dense(_floats(layer.weight), _floats(layer.bias), layer.activation) for layer in encoder.layers)
-        encoder = Perceptron(tuple(layers))
+        encoder = Perceptron(
+            tuple(Dense(_floats(one.weight), _floats(one.bias), one.activation, one.copies) for one in encoder.layers)
+        )
     return Network(
         network.seq_len,
         network.token_dim,

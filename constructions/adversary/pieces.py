@@ -63,7 +63,7 @@ def _pieces(network: Network, tokens: ExactArray, reach: ExactArray) -> list[tup
     """The affine maps (slope (E, d), offset (E,)) of the encoder that occur; None if one is not decided."""
     encoder = network.encoder
     if not isinstance(encoder, Perceptron) or any(
-        layer.activation not in ("relu", "identity") for layer in encoder.layers
+        layer.activation not in ("relu", "identity") or layer.copies is not None for layer in encoder.layers
     ):
         return None
     layers = [
