@@ -8,6 +8,7 @@ from itertools import product
 
 from checks.evidence.calculus import mean_value_steps
 from checks.evidence.tools import (
+    argument_step,
     conditional_statement_step,
     counterexample_step,
     exhaustive_step,
@@ -191,6 +192,12 @@ def _at_most() -> tuple[Step, ...]:
     H_s(X) = F_0(f_1(x(s_1)), ..., f_D(x(s_D))); at every X one of these C^1 functions takes the value of H.
     """
     return (
+        argument_step(
+            "what holds the steps together",
+            "At each X + v/n some H_s takes the value of H; there are finitely many s, so for every direction v one "
+            "recurs for infinitely many n. The steps give l_s(v) = 0 for that s, and remove the factors of the product "
+            "over s one by one.",
+        ),
         step(
             "along v one H_s recurs as t -> 0, H_s = H there: H_s(X) = H(X), as they are within 2 e for every e",
             Means.SMT,
@@ -233,6 +240,11 @@ def _at_most() -> tuple[Step, ...]:
 def _at_least() -> tuple[Step, ...]:
     """D tokens matter at some X: y_i near x^(i) at t_i, w away from all x^(i) elsewhere, grad f_i(y_i) not 0."""
     return (
+        argument_step(
+            "what holds the steps together",
+            "By continuity y_i and w can be chosen so near to x^(i), and so small a neighbourhood of X, that the "
+            "inequalities of the steps hold; by the mean value theorem some y_i has a gradient that is not 0.",
+        ),
         *mean_value_steps(),
         step(
             "so a gradient that is 0 around x^(i) would make f_i constant there, against A2.1: |c| <= e u for all e",
