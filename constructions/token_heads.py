@@ -106,7 +106,8 @@ def readout_lipschitz_upper(readout: Perceptron) -> Fraction:
     """Sup-norm Lipschitz constant of a ReLU network with one output, at most: the product of absolute weights."""
     total = np.full(1, Fraction(1), dtype=object)
     for layer in reversed(readout.layers):
-        total = total @ np.abs(_exact(layer.weight))
+        copies = np.array(layer.copies or [1] * layer.shape[0], dtype=object)
+        total = (total * copies) @ np.abs(_exact(layer.weight))
     return Fraction(total.sum())
 
 
