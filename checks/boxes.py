@@ -200,11 +200,11 @@ def exponential(x: Boxes) -> Boxes:
     """``e^x``; NotFinite beyond e^700; below e^-700 the lower end is 0."""
     if np.any(x.hi > EXP_RANGE):
         raise NotFinite(f"exp of more than {EXP_RANGE:g}: rescale the problem")
-    low = np.where(x.lo < -EXP_RANGE, 0.0, _exp(np.maximum(x.lo, -EXP_RANGE)) * (1 - EXP_SLACK))
-    return Boxes(low, _exp(np.maximum(x.hi, -EXP_RANGE)) * (1 + EXP_SLACK))
+    low = np.where(x.lo < -EXP_RANGE, 0.0, exp_near(np.maximum(x.lo, -EXP_RANGE)) * (1 - EXP_SLACK))
+    return Boxes(low, exp_near(np.maximum(x.hi, -EXP_RANGE)) * (1 + EXP_SLACK))
 
 
-def _exp(x: Array) -> Array:
+def exp_near(x: Array) -> Array:
     """e^x for |x| <= 700 within a relative error below 2^-32."""
     # r = x/512, |r| < 1.37 (exact, or off by 2^-1074). Horner's 1 + r(1 + r/2(1 + ... r/20)) has 60 operations, so its
     # rounding error is at most gamma_60 sum |r|^k/k! <= 61 u e^1.37 < 2.7e-14 and its truncation error below 6e-17;

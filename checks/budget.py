@@ -102,7 +102,7 @@ def budget_terms(network: Network, task: RetrievalTask) -> tuple[Term, ...]:
 def budget_sides(network: Network, task: RetrievalTask) -> tuple[tuple[Term, ...], tuple[Term, ...]]:
     """Terms of upper bounds of ``network - H`` and of ``H - network``; raises as `budget_terms`."""
     found = retrievals(network, task)
-    low, high = _readout_errors(network, task, found)
+    low, high = readout_errors(network, task, found)
     return _side(task, found, 1, high), _side(task, found, -1, -low)
 
 
@@ -130,12 +130,6 @@ def retrievals(network: Network, task: RetrievalTask) -> list[Retrieval]:
     return [retrieval(head, network.beta, task, index) for index, head in enumerate(_read(network, task).heads)]
 
 
-def readout_error(network: Network, task: RetrievalTask) -> Fraction:
-    """Upper bound of ``|Phi - F_0|`` wherever the heads may lead; raises as `retrievals`."""
-    low, high = _readout_errors(network, task, retrievals(network, task))
-    return max(-low, high)
-
-
 def _read(network: Network, task: RetrievalTask) -> Covering:
     covering = read_covering(network)
     if len(covering.heads) != task.num_targets:
@@ -143,7 +137,7 @@ def _read(network: Network, task: RetrievalTask) -> Covering:
     return covering
 
 
-def _readout_errors(network: Network, task: RetrievalTask, found: Sequence[Retrieval]) -> Ends:
+def readout_errors(network: Network, task: RetrievalTask, found: Sequence[Retrieval]) -> Ends:
     """Bounds of ``Phi - F_0`` wherever the heads may lead."""
     parts = ridge_sum(task.outer, [f"z{index}" for index in range(task.num_targets)])
     return difference(_read(network, task).readout, parts, [item.range for item in found], enclosed_curve)

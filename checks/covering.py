@@ -62,11 +62,17 @@ class Reading:
 
 @dataclass(frozen=True)
 class CoveringHead:
-    """``penalty`` = -score/beta, ``value`` = what reaches the read-out, ``mismatch`` = penalty - value."""
+    """``penalty`` = -score/beta, ``value`` = what reaches the read-out, ``mismatch`` = penalty - value.
+
+    As functions of the encoder's output e: penalty_weight . e, and value_weight . e + value_offset.
+    """
 
     penalty: Reading
     value: Reading
     mismatch: Reading
+    penalty_weight: ExactArray
+    value_weight: ExactArray
+    value_offset: Fraction
 
 
 @dataclass(frozen=True)
@@ -104,6 +110,9 @@ def read_covering(network: Network) -> Covering:
                 read_encoder(network.encoder, network.seq_len, penalty, ZERO),
                 read_encoder(network.encoder, network.seq_len, value, offset),
                 read_encoder(network.encoder, network.seq_len, penalty - value, -offset),
+                penalty,
+                value,
+                offset,
             )
         )
     if set(used) - set(columns):

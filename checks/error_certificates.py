@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from checks.budget import Report, readout_error, retrievals, steepest
+from checks.budget import Report, readout_errors, retrievals, steepest
 from checks.certificates import writer
 from checks.intervals import Interval
 from constructions.network import Network
@@ -39,7 +39,8 @@ def error_certificate(network: Network, task: RetrievalTask, eps: Fraction, repo
 
 
 def _by_budget(network: Network, task: RetrievalTask, eps: Fraction) -> dict[str, Any]:
-    deltas = [_loosened(item.feature + item.mismatch) for item in retrievals(network, task)]
+    found = retrievals(network, task)
+    deltas = [_loosened(item.feature + item.mismatch) for item in found]
     room = [2 * (writer.MARGIN + delta) for delta in deltas]
     box = [Interval(-extra, 1 + extra) for extra in room]
     nothing, whole = (Fraction(0), Fraction(0)), (Fraction(1), Fraction(1))
@@ -47,7 +48,8 @@ def _by_budget(network: Network, task: RetrievalTask, eps: Fraction) -> dict[str
     rows = [[whole if index == axis else nothing for index in range(count)] for axis in range(count)]
     slopes = [_loosened(_size(steepest(task.outer, box, row)[axis])) for axis, row in enumerate(rows)]
     gradient = _loosened(sum(map(_size, steepest(task.outer, box, [whole] * count)), Fraction(0)))
-    outer = _loosened(readout_error(network, task)) + 4 * (1 + gradient) * writer.MARGIN  # Phi is made for [0,1]^D only
+    low, high = readout_errors(network, task, found)
+    outer = _loosened(max(-low, high)) + 4 * (1 + gradient) * writer.MARGIN  # Phi is made for [0,1]^D only
     return writer.error_below_by_budget(network, task, eps, _channels(network), deltas, outer, slopes, gradient)
 
 

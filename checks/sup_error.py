@@ -1,21 +1,25 @@
-"""Branch and bound of ``sup over [0,1]^(dT) of |network - target|``: certified at both ends, knowing no design.
+"""Branch and bound of ``sup over [0,1]^(dT) of |network - target|``, certified at both ends, for any network.
 
 Practical for few coordinates (d T up to about 6). Boxes are examined in bulk (`checks.centred`), worst first; where
-positions are interchangeable only sorted sequences are searched.
+positions are interchangeable only sorted sequences are searched. A network of covering heads is read as such as well
+(`checks.head_gaps`): then softmax and minimum are bounded together, and feature and read-out errors by the budget's
+exact bounds, so that the upper end never depends on the design but may rest on the same inequalities as the budget.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from checks import boxes
+from checks.ascent import largest_error
 from checks.boxes import Array, Boxes
 from checks.centred import CENTRED, Centred
+from checks.head_gaps import HeadGaps
 from constructions.arithmetic import EXACT, ExactArray, fractions
 from constructions.evaluate import evaluate, target
 from constructions.network import Formula, Network
@@ -31,6 +35,7 @@ BATCH_NUMBERS = 4_000_000
 """About as many floats are in flight for the largest array of a batch."""
 LARGEST_BATCH = 4096
 START_BATCH = 16
+START_SEED = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,10 +125,14 @@ class _Search:
             raise InvalidInput.about("d T", seq_len * token_dim, f"at most {MOST_COORDINATES}", "checks.budget")
         self.network, self.task = network, task
         self.pairs = interchangeable_pairs(network, task)
+        self.gaps = HeadGaps.of(network, task)
         width = seq_len * token_dim * seq_len * max(layer_widths(network))
         self.batch = int(np.clip(BATCH_NUMBERS // width, START_BATCH, LARGEST_BATCH))
-        self.count, self.lower, self.closed = 0, 0.0, 0.0
-        self.best = np.full((seq_len, token_dim), 0.5)
+        self.count, self.closed = 0, 0.0
+        self.best = largest_error(network, task, np.random.default_rng(START_SEED))
+        self.lower = float(
+            boxes.absolute(error_on(network, task, sequences(self.best[None], self.best[None])).range).lo[0]
+        )
         low, high = np.zeros((1, seq_len, token_dim)), np.ones((1, seq_len, token_dim))
         whole = _Cover(low, high, np.full(1, np.inf), np.zeros(1, dtype=int), np.zeros(1, dtype=bool))
         self.open = self.examine(whole)
@@ -166,7 +175,10 @@ class _Search:
     def examine(self, cover: _Cover) -> _Cover:
         """Sharpen the bounds; collapse axes along which the error can only grow; note the best centre."""
         low, high = cover.low, cover.high
-        found = error_on(self.network, self.task, low, high)
+        tokens = sequences(low, high)
+        found = error_on(self.network, self.task, tokens)
+        if self.gaps is not None:
+            found = replace(found, range=boxes.meet(found.range, self.gaps.error(tokens)))
         self.count += len(low)
         at_centre = boxes.absolute(found.centre).lo
         if not (np.all(np.isfinite(at_centre)) and np.all(np.isfinite(found.range.magnitude))):
@@ -196,8 +208,8 @@ class _Search:
         return up.T.reshape(shape), down.T.reshape(shape)
 
 
-def error_on(network: Network, task: RetrievalTask, low: Array, high: Array) -> Centred:
-    """``network - target`` on boxes [low, high] of sequences, both (B, T, d): a `Centred` of shape (B,)."""
+def sequences(low: Array, high: Array) -> Centred:
+    """Boxes [low, high] of sequences, both (B, T, d), with their centres and the token coordinates as variables."""
     count, seq_len, token_dim = low.shape
     centre = (low + high) / 2
     half = np.maximum(high - centre, centre - low)  # the middle of neighbouring floats is one of them
@@ -205,7 +217,11 @@ def error_on(network: Network, task: RetrievalTask, low: Array, high: Array) -> 
     for index in range(seq_len * token_dim):
         slope[index, :, index // token_dim, index % token_dim] = 1.0
     radius = half.reshape(count, -1).T
-    tokens = Centred(Boxes.points(centre), Boxes(low, high), Boxes.points(slope), radius)
+    return Centred(Boxes.points(centre), Boxes(low, high), Boxes.points(slope), radius)
+
+
+def error_on(network: Network, task: RetrievalTask, tokens: Centred) -> Centred:
+    """``network - target`` on boxes of sequences: a `Centred` of shape (B,)."""
     found: Centred = evaluate(network, tokens, CENTRED)[..., 0] - target(task, tokens, CENTRED)
     return found
 

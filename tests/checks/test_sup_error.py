@@ -16,7 +16,7 @@ from checks.boxes import Boxes
 from checks.budget import certify
 from checks.retrieval import softmin_gap_upper
 from checks.strategies import networks
-from checks.sup_error import decide_below, error_on, interchangeable_pairs, sup_error
+from checks.sup_error import decide_below, error_on, interchangeable_pairs, sequences, sup_error
 from constructions.arithmetic import EXACT, FLOAT64, fractions
 from constructions.evaluate import evaluate, target
 from constructions.network import Dense, Network, Perceptron
@@ -87,7 +87,7 @@ def test_boxes_contain_all_errors_and_centres(data: st.DataObject) -> None:
     draw = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
     ends = draw.integers(0, 65, size=(2, 3, task.seq_len, task.token_dim)) / 64
     low, high = ends.min(axis=0), ends.max(axis=0)
-    found = error_on(network, task, low, high)
+    found = error_on(network, task, sequences(low, high))
     scale = FLOAT_TOLERANCE * (1 + float(network.beta))
     centre = values(network, task, (low + high) / 2)
     assert np.all((found.centre.lo <= centre + scale) & (centre - scale <= found.centre.hi))
@@ -153,11 +153,13 @@ def test_a_defect_in_unsorted_sequences_only_is_found() -> None:
 def test_limits_give_undecided_never_proved() -> None:
     """Catches a bound reported after the search was cut short: few boxes leave a wide, honest bracket."""
     network = build(toy(3), EPS, Form.SHARPENED, Knowledge(Fraction(2))).network
-    few = sup_error(network, toy(3), most_boxes=50)
+    few = sup_error(network, toy(3), most_boxes=1)
     many = sup_error(network, toy(3), most_boxes=20_000)
     assert few.lower <= many.upper
     assert many.upper < few.upper
-    assert isinstance(decide_below(network, toy(3), EPS, most_boxes=50), Undecided)
+    between = (many.upper + few.upper) / 2
+    assert isinstance(decide_below(network, toy(3), between, most_boxes=1), Undecided)
+    assert isinstance(decide_below(network, toy(3), between), Proved)
 
 
 def test_wrong_sizes_are_named() -> None:
@@ -181,4 +183,4 @@ def test_agrees_with_the_budget_on_exact_points() -> None:
         assert found.lower <= balls.upper(error)
         assert report.bound_upper is not None
         assert balls.lower(error) <= min(report.bound_upper, found.upper)
-    assert isinstance(error_on(network, task, np.zeros((1, 3, 1)), np.ones((1, 3, 1))).range, Boxes)
+    assert isinstance(error_on(network, task, sequences(np.zeros((1, 3, 1)), np.ones((1, 3, 1)))).range, Boxes)
