@@ -41,6 +41,8 @@ def _mpmath(name: str, x: Fraction) -> mpmath.mpf:
         "log": mpmath.log,
         "lambert_w": lambda t: mpmath.lambertw(t).real,
         "relu": lambda t: max(t, mpmath.mpf(0)),
+        "sigmoid": lambda t: 1 / (1 + mpmath.exp(-t)),
+        "silu": lambda t: t / (1 + mpmath.exp(-t)),
         "absolute": abs,
     }
     with mpmath.workdps(MPMATH_DIGITS):
@@ -57,7 +59,7 @@ def _inside(ball: Any, value: mpmath.mpf) -> bool:
         return bool(_as_mp(balls.lower(ball)) - slack <= value <= _as_mp(balls.upper(ball)) + slack)
 
 
-EVERYWHERE = ("exp", "tanh", "erf", "gelu", "relu", "absolute")
+EVERYWHERE = ("exp", "tanh", "erf", "gelu", "relu", "absolute", "sigmoid", "silu")
 
 
 @FEW
@@ -73,7 +75,7 @@ def test_functions_at_points_contain_mpmath(name: str, x: Fraction, bits: int) -
 @FEW
 @given(st.sampled_from(EVERYWHERE), numbers, numbers, st.lists(st.fractions(0, 1), min_size=5, max_size=5))
 def test_functions_of_wide_balls_contain_samples_and_are_tight(name: str, a: Fraction, b: Fraction, at: Any) -> None:
-    """Catches a missed interior minimum (gelu, abs) and flint's own loose wide balls (tanh of [-10, 10])."""
+    """Catches a missed interior minimum (gelu, silu, abs) and flint's own loose wide balls (tanh of [-10, 10])."""
     low, high = min(a, b), max(a, b)
     result = getattr(balls, name)(balls.between(low, high))
     samples = [_mpmath(name, low + share * (high - low)) for share in [Fraction(0), Fraction(1), *at]]
@@ -149,6 +151,13 @@ def test_gelu_turn_brackets_the_only_minimum() -> None:
     with balls.precision(128):
         left, right = (balls.exact(end) for end in balls._GELU_TURN)
         assert gelu_slope(left) < 0 < gelu_slope(right)
+
+
+def test_silu_turn_brackets_the_only_minimum() -> None:
+    """Catches a bracket that misses the zero of silu', which has the sign of e^x + x + 1."""
+    with balls.precision(128):
+        left, right = (balls.exact(end) for end in balls._SILU_TURN)
+        assert balls.exp(left) + left + 1 < 0 < balls.exp(right) + right + 1
 
 
 @FEW
