@@ -11,6 +11,7 @@ constructions with them.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,16 +20,18 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from constructions.arithmetic import ExactArray, fractions
+from constructions.arithmetic import FLOAT64, ExactArray, fractions
 from constructions.network import Component, Dense, Formula, Head, Map, Network, Perceptron, TokenLayer
 from constructions.task import Feature, RetrievalTask, everywhere
 from theory.errors import InvalidInput
-from theory.expressions import Call, Expression, Number, apply, variables
+from theory.expressions import Call, Expression, Number, apply, evaluate, variables
 
 GRID_BITS = 10
 VIOLATIONS = ("A2.1", "A2.2", "A2.3", "A2.4", "DEF-D.range", "DEF-D.support")
 """Hypotheses that `violating_tasks` can break."""
 LARGEST_BETA = 10**6
+MOST_TOLD = 256
+"""At most this many tokens are taken from the numbers that a task's features mention."""
 
 
 def unit_fractions() -> st.SearchStrategy[Fraction]:
@@ -39,24 +42,87 @@ def unit_fractions() -> st.SearchStrategy[Fraction]:
     return st.one_of(st.sampled_from([Fraction(0), Fraction(1)]), dyadic, simple, tiny, tiny.map(lambda x: 1 - x))
 
 
-def tokens(token_dim: int, special: Sequence[Sequence[Fraction]] = ()) -> st.SearchStrategy[tuple[Fraction, ...]]:
-    """One token of the cube; ``special`` points (minimisers, say) are drawn often."""
-    plain = st.tuples(*[unit_fractions() for _ in range(token_dim)])
-    return st.one_of(st.sampled_from([tuple(point) for point in special]), plain) if special else plain
-
-
 def token_sequences(task: RetrievalTask, special: Sequence[Sequence[Fraction]] = ()) -> st.SearchStrategy[ExactArray]:
-    """Sequences as exact arrays, shape (T, d): free ones, few distinct tokens (ties), all tokens equal, and sequences
-    with a special token only at positions outside one S_i, where it must not count.
+    """Sequences as exact arrays, shape (T, d), made to be hard: free ones, few distinct tokens (ties), nearly equal
+    tokens (near ties), all tokens equal, and sequences with one token on some S_i and another one off it, where it
+    must not count. Coordinates that the features mention (minimisers, kinks), their ends and ``special`` are frequent.
     """
-    one = tokens(task.token_dim, special)
+    told = [tuple(map(Fraction, point)) for point in [*_told_tokens(task), *special]]
+    one = st.one_of(st.sampled_from(told), st.tuples(*[unit_fractions()] * task.token_dim))
     free = st.lists(one, min_size=task.seq_len, max_size=task.seq_len)
     tied = st.lists(one, min_size=1, max_size=3).flatmap(
         lambda few: st.lists(st.sampled_from(few), min_size=task.seq_len, max_size=task.seq_len)
     )
+    near = st.tuples(
+        tied, st.integers(8, 60), st.lists(st.integers(-1, 1), min_size=task.seq_len, max_size=task.seq_len)
+    ).map(_shaken)
     equal = one.map(lambda token: [token] * task.seq_len)
-    hidden = st.tuples(st.sampled_from(task.features), one, one).map(lambda drawn: _outside(task, *drawn))
-    return st.one_of(free, tied, equal, hidden).map(fractions)
+    hidden = st.sampled_from(task.features).flatmap(lambda feature: _hidden(task, feature, told, one))
+    return st.one_of(hidden, equal, tied, free, near).map(fractions)
+
+
+def _told_tokens(task: RetrievalTask) -> list[tuple[Fraction, ...]]:
+    """Tokens with coordinates that the features mention (sizes up to 1 of their numbers: minimisers, kinks), 0 or 1."""
+    found, open_parts = {Fraction(0), Fraction(1)}, [feature.expression for feature in task.features]
+    while open_parts:
+        part = open_parts.pop()
+        if isinstance(part, Number):
+            found.add(abs(part.value))
+        elif isinstance(part, Call):
+            open_parts.extend(part.arguments)
+    numbers = sorted(number for number in found if number <= 1)
+    return list(itertools.islice(itertools.product(numbers, repeat=task.token_dim), MOST_TOLD))
+
+
+def _hidden(
+    task: RetrievalTask,
+    feature: Feature,
+    told: Sequence[tuple[Fraction, ...]],
+    one: st.SearchStrategy[tuple[Fraction, ...]],
+) -> st.SearchStrategy[list[tuple[Fraction, ...]]]:
+    """One token on S_i and another one off it, often those of the largest and of the least value among ``told``."""
+    columns = np.array(told, dtype=np.float64).T
+    values = evaluate(feature.expression, {f"x{axis}": x for axis, x in enumerate(columns)}, FLOAT64) + 0 * columns[0]
+    order = np.argsort(values, kind="stable")
+    inside, outside = (st.one_of(st.just(told[place]), one) for place in (order[-1], order[0]))
+    return st.tuples(inside, outside).map(lambda drawn: _outside(task, feature, *drawn))
+
+
+def _shaken(drawn: tuple[list[tuple[Fraction, ...]], int, list[int]]) -> list[tuple[Fraction, ...]]:
+    """Each token moved by 2^-bits, up or down or not at all, within the cube."""
+    tokens, bits, signs = drawn
+    step = Fraction(1, 2**bits)
+    shifted = zip(tokens, signs, strict=True)
+    return [
+        tuple(min(max(entry + sign * step, Fraction(0)), Fraction(1)) for entry in token) for token, sign in shifted
+    ]
+
+
+def symmetries(task: RetrievalTask) -> st.SearchStrategy[list[int]]:
+    """Orders of the tokens (old places, from 0) that map every S_i to itself: the target does not notice them."""
+    kinds: dict[tuple[bool, ...], list[int]] = {}
+    supports = [set(feature.positions) for feature in task.features]
+    for place in range(task.seq_len):
+        kinds.setdefault(tuple(place + 1 in support for support in supports), []).append(place)
+
+    def join(parts: tuple[list[int], ...]) -> list[int]:
+        order = list(range(task.seq_len))
+        for group, shuffled in zip(kinds.values(), parts, strict=True):
+            for place, old in zip(group, shuffled, strict=True):
+                order[place] = old
+        return order
+
+    return st.tuples(*[st.permutations(group) for group in kinds.values()]).map(join)
+
+
+def gates() -> st.SearchStrategy[Fraction]:
+    """What a gate subtracts from scores off S_i: 1 as published, a little more or less, 2 and others up to 4 (N2)."""
+    near = st.integers(1, 40).flatmap(
+        lambda bits: st.sampled_from([-1, 1]).map(lambda sign: 1 + Fraction(sign, 2**bits))
+    )
+    return st.one_of(
+        st.sampled_from([Fraction(1), Fraction(3, 2), Fraction(2)]), near, unit_fractions().map(lambda x: 4 * x)
+    )
 
 
 def _outside(
@@ -107,7 +173,8 @@ def expressions(prefix: str, count: int, smooth: bool = False, max_leaves: int =
 
 @st.composite
 def tasks(draw: st.DrawFn, max_targets: int = 3, max_dim: int = 2, max_len: int = 12) -> RetrievalTask:
-    """Tasks that satisfy every hypothesis of DEF-D and A2: quadratic features with distinct rational minimisers."""
+    """Tasks that satisfy every hypothesis of DEF-D and A2: quadratic features with distinct rational minimisers, many
+    of them with all of [0, 1] as their range."""
     dimension, count = draw(st.integers(1, max_dim)), draw(st.integers(1, max_targets))
     length = draw(st.integers(1, max_len))
     grid = st.integers(1, 7).map(lambda numerator: Fraction(numerator, 8))
@@ -123,8 +190,9 @@ def tasks(draw: st.DrawFn, max_targets: int = 3, max_dim: int = 2, max_len: int 
 def _bowl(draw: st.DrawFn, centre: Sequence[Fraction], length: int) -> Feature:
     weights = [draw(st.sampled_from([Fraction(1, 2), Fraction(1)])) for _ in centre]
     squares = [w * (x - c) ** 2 for w, x, c in zip(weights, variables("x", len(centre)), centre, strict=True)]
-    lift = draw(st.sampled_from([Fraction(0), Fraction(1, 4)]))
-    scaled = Call("+", tuple(squares)) * Fraction(1, 2 * len(centre)) + lift
+    far = sum((w * max(c, 1 - c) ** 2 for w, c in zip(weights, map(Fraction, centre), strict=True)), Fraction(0))
+    lift, scale = draw(st.sampled_from([(Fraction(0), 1 / far), (Fraction(1, 4), Fraction(1, 2 * len(centre)))]))
+    scaled = Call("+", tuple(squares)) * scale + lift
     least = -(-length // 4)
     size = draw(st.integers(least, length))
     return Feature(scaled, tuple(sorted(draw(st.permutations(everywhere(length)))[:size])))
@@ -205,6 +273,36 @@ def networks(
         maps.perceptron(mixed, 1),
         layers,
     )
+
+
+@st.composite
+def encoders(draw: st.DrawFn, token_dim: int, width: int, seq_len: int | None = None) -> Map:
+    """Token encoders R^d -> R^width: formulas, or two layers; given ``seq_len`` the bias may depend on the position."""
+    if draw(st.booleans()):
+        return _formula(draw, token_dim, width)
+    positions = seq_len if seq_len is not None and draw(st.booleans()) else None
+    return _Maps(draw, ("relu", "gelu", "tanh"), 1).perceptron(token_dim, width, positions)
+
+
+@st.composite
+def blocks(draw: st.DrawFn, seq_len: int, token_dim: int, num_heads: int, head_dim: int) -> Network:
+    """Models that satisfy A1: |P|_2 <= 1, all weights of heads and read-out in [-1, 1], a two-layer tanh or ReLU
+    read-out. T2.2, N4 and N8 speak about them."""
+    width = num_heads * head_dim
+    first = Dense(_matrix(draw, width, token_dim), _matrix(draw, seq_len, width), "tanh")
+    encoder = Perceptron((first, Dense(np.eye(width) / 2 ** width.bit_length(), np.zeros(width))))
+
+    def draw_matrix() -> ExactArray:
+        return _matrix(draw, head_dim, width)
+
+    heads = tuple(
+        Head(draw_matrix(), draw_matrix(), draw_matrix(), np.zeros(head_dim), np.zeros(head_dim))
+        for _ in range(num_heads)
+    )
+    token = _matrix(draw, 1, width)[0]
+    readout = _Maps(draw, ("relu", "tanh"), 1).perceptron(width, 1)
+    beta = draw(inverse_temperatures())
+    return Network(seq_len, token_dim, encoder, token, heads, beta, _matrix(draw, width, width), token, readout)
 
 
 def _head(draw: st.DrawFn, asking: int, width: int) -> Head:
