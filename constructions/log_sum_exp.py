@@ -29,7 +29,7 @@ from constructions.sparse import layer
 from constructions.specialists import Design, Knowledge, outside_table, side_by_side
 from constructions.task import RetrievalTask
 from theory.depth import CHORD_ERROR, LN2_UPPER
-from theory.errors import InvalidInput
+from theory.errors import InvalidInput, TooLarge
 from theory.rational_bounds import exp_upper, log2_upper, positive, sqrt_lower
 
 SLACK = Fraction(1, 64)
@@ -62,7 +62,8 @@ def build(task: RetrievalTask, eps: Fraction, form: str, knowledge: Knowledge) -
     (1, (2, 2), 16)
 
     Raises:
-        InvalidInput: F_0 not affine or constant, an unknown form, or more than MOST_NEURONS different neurons.
+        InvalidInput: F_0 not affine or constant, an unknown form.
+        TooLarge: more than MOST_NEURONS different neurons would be needed.
     """
     if form not in FORMS:
         raise InvalidInput.about("form", form, f"one of {', '.join(FORMS)}", "--form relu")
@@ -221,10 +222,8 @@ def _beta(task: RetrievalTask, weight: Fraction, rest: Fraction, form: str) -> F
 def _refuse_large(task: RetrievalTask, beta: Fraction, room: Fraction) -> None:
     different = task.num_targets * math.ceil(beta / EXP_STEP + max(beta, 1 / room))
     if different > MOST_NEURONS:
-        copies = f"{different} different neurons, of about 10^{round(float(beta) / math.log(10))} copies (N7)"
-        raise InvalidInput.about(
-            "size", copies, f"at most {MOST_NEURONS} different ones", "a larger eps, or specialists"
-        )
+        what = f"different neurons (standing for about 10^{round(float(beta) / math.log(10))}, N7)"
+        raise TooLarge.predicted(what, different, MOST_NEURONS, "a larger eps, or kind specialists")
 
 
 def _parts(

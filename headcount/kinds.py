@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from checks import design
-from constructions import memoriser, specialists, token_heads
+from constructions import log_sum_exp, memoriser, selector, specialists, token_heads
 from constructions.built import Built
 from constructions.task import RetrievalTask
 from theory.errors import InvalidInput
@@ -46,6 +46,18 @@ def kinds() -> Mapping[str, Kind]:
                 "deep": "exact minima, logarithmic depth",
             },
             lambda task, eps, form: memoriser.build(task, eps, form, design.knowledge_of(task)),
+        ),
+        "selector": Kind(
+            "T1, L2, L3, N10",
+            "order statistics from subset minima, for T <= 8",
+            {"exact": "exact selector", "smooth": "L3's selector with its rate"},
+            lambda task, eps, form: selector.build(task, eps, form, design.knowledge_of(task)),
+        ),
+        "log_sum_exp": Kind(
+            "N7",
+            "one head and a wide two-layer read-out with weights <= 1, F_0 affine",
+            {"relu": "ReLU units, copies counted", "heaviside": "Heaviside units"},
+            lambda task, eps, form: log_sum_exp.build(task, eps, form, design.knowledge_of(task)),
         ),
         "token_heads": Kind(
             "N13",

@@ -20,7 +20,7 @@ from constructions.network import Perceptron
 from constructions.specialists import Knowledge
 from constructions.task import Feature, RetrievalTask, built_in, quadratic, toy
 from theory.depth import fixed_eps_neurons_log2_upper, heaviside_units
-from theory.errors import InvalidInput, NotFinite
+from theory.errors import InvalidInput, NotFinite, TooLarge
 from theory.expressions import Variable
 
 BITS = 400
@@ -133,5 +133,5 @@ def test_what_it_does_not_do() -> None:
         one_head(toy(4), QUARTER, "gelu")
     with pytest.raises(InvalidInput, match="eps"):
         one_head(toy(4), Fraction(0), "relu")
-    with pytest.raises(InvalidInput, match=r"different neurons, of about 10\^"):
+    with pytest.raises(TooLarge, match=r"standing for about 10\^"):
         one_head(built_in("synthetic(4)", 64), Fraction(1, 10**4), "relu")
