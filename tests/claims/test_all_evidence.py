@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from checks import smt
 from checks.audit import Audit, all_evidence, audit, instance_holds, surviving_mutants
 from checks.certificates.writer import to_bytes
 from checks.verify import verify
 from theory.ledger import Claim, Evidence, Form, Means, NotApplicable, Proved, Purpose, Reference, Refuted, conclude
+from theory.propositions import relation
 from theory.registry import all_claims
 
 CLAIMS = all_claims()
@@ -138,6 +142,23 @@ EXPECTED = {
     "N13": "P - - -",
 }
 
+# Claim, and what makes the sizes of its witness smaller (of T2.2-*: at T_0 = 1 the subsequences agree nowhere, Q3 = 0).
+SMALLER = (
+    ("T2.1-M", ["Z = 1"]),
+    ("T2.2-26", ["T = 1", "Q3 = 0"]),
+    ("T2.2-31", ["T = 1", "Q3 = 0"]),
+    ("T2.2-31", ["T = 2", "n <= 2", "s = 1"]),
+    ("T2.2-32", ["T = 1", "Q3 = 0"]),
+    ("T2.2-33", ["T = 1", "Q3 = 0"]),
+    ("T2.2-40", ["n = 1", "s = 1"]),
+    ("T2.2-46", ["b = 0", "y = 0"]),
+    ("T2.2-V", ["b = 0", "q = 0"]),
+    ("L9", ["n <= 3"]),
+    ("T2.3", ["g >= 1"]),
+    ("T2.3-2", ["e = 1/2"]),
+    ("T2.3-R", ["p + q <= 4"]),
+)
+
 
 @pytest.fixture(scope="module")
 def outcome() -> Audit:
@@ -249,3 +270,14 @@ def test_most_statements_are_decided_by_more_than_prose_without_coq(outcome: Aud
     statuses = [outcome.statuses[Reference(claim.id)] for claim in CLAIMS]
     weak = [str(s.about) for s in statuses if s.means is None or s.means <= Means.ARGUMENT]
     assert len(weak) <= (1 - LEAST_SHARE_DECIDED) * len(statuses), weak
+
+
+@pytest.mark.parametrize(("name", "sizes"), SMALLER)
+def test_below_the_sizes_of_its_witness_the_printed_step_holds(name: str, sizes: list[str]) -> None:
+    """Catches a witness that is not smallest (docs/witnesses.md): at any smaller size the very proposition is true."""
+    argument = next(claim.argument for claim in CLAIMS if claim.id == name)
+    assert argument is not None
+    assert argument.proposition is not None
+    stated = argument.proposition
+    restricted = replace(stated, hypotheses=(*stated.hypotheses, *map(relation, sizes)))
+    assert smt.prove(restricted).label == "PROVED"

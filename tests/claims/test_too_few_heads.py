@@ -8,12 +8,8 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import product
 
-import pytest
-
-from checks import smt
 from checks.evidence import (
     readout,
     too_few_heads,
@@ -24,7 +20,6 @@ from checks.evidence import (
     too_few_heads_remarks,
 )
 from theory.ledger import Means
-from theory.propositions import relation
 from theory.registry import all_claims
 from theory.too_few_heads import exponent_published, exponent_sharpened
 
@@ -38,17 +33,6 @@ MODULES = (
     too_few_heads_premises,
     too_few_heads_remarks,
 )
-# Claim, and what makes the sizes of its witness smaller: at T_0 = 1 the subsequences agree nowhere, so Q3 = 0.
-SMALLER = (
-    ("T2.2-26", ["T = 1", "Q3 = 0"]),
-    ("T2.2-31", ["T = 1", "Q3 = 0"]),
-    ("T2.2-31", ["T = 2", "n <= 2", "s = 1"]),
-    ("T2.2-32", ["T = 1", "Q3 = 0"]),
-    ("T2.2-33", ["T = 1", "Q3 = 0"]),
-    ("T2.2-40", ["n = 1", "s = 1"]),
-    ("T2.2-46", ["b = 0", "y = 0"]),
-    ("T2.2-V", ["b = 0", "q = 0"]),
-)
 
 
 def test_nothing_in_this_section_is_decided_by_prose() -> None:
@@ -61,17 +45,6 @@ def test_nothing_in_this_section_is_decided_by_prose() -> None:
         if step.means <= Means.ARGUMENT
     }
     assert prose == set()
-
-
-@pytest.mark.parametrize(("name", "sizes"), SMALLER)
-def test_below_the_sizes_of_its_witness_the_printed_step_holds(name: str, sizes: list[str]) -> None:
-    """Catches a witness that is not smallest (docs/witnesses.md): at any smaller size the very proposition is true."""
-    argument = BY_ID[name].argument
-    assert argument is not None
-    assert argument.proposition is not None
-    stated = argument.proposition
-    restricted = replace(stated, hypotheses=(*stated.hypotheses, *map(relation, sizes)))
-    assert smt.prove(restricted).label == "PROVED"
 
 
 def test_exponent_of_the_sharpened_bound_is_at_least_the_published_one() -> None:
