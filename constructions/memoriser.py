@@ -160,17 +160,29 @@ def memoriser(
     encoder = Perceptron((Dense(fractions(np.tile(np.eye(width, dtype=int), (length, 1))), places, "relu"),))
     values = fractions(np.eye(size, dtype=int))
     head = Head(_zeros(1, size), _zeros(1, size), values, _zeros(1), _zeros(size))
+    read = readout(task, features, minimum, outer, join, length)
+    return Network(length, width, encoder, _zeros(size), (head,), Fraction(1), values, _zeros(size), read)
+
+
+def readout(
+    task: RetrievalTask,
+    features: Sequence[Perceptron],
+    minimum: Callable[[int], Perceptron],
+    outer: Perceptron,
+    join: Join = compose,
+    scale: int = 1,
+) -> Perceptron:
+    """F_3 o F_2 o F_1 as a function of (x(1), ..., x(T))/``scale``, T d numbers (T2.3). Exact. Raises InvalidInput."""
     minima = side_by_side(list(map(cache(minimum), (len(feature.positions) for feature in task.features))))
-    readout = join(join(_all_features(task, features), minima), outer)
-    return Network(length, width, encoder, _zeros(size), (head,), Fraction(1), values, _zeros(size), readout)
+    return join(join(_all_features(task, features, scale), minima), outer)
 
 
-def _all_features(task: RetrievalTask, features: Sequence[Perceptron]) -> Perceptron:
-    """F_1: (x(1), ..., x(T))/T -> the features of the positions in S_i, feature after feature (T2.3-1)."""
+def _all_features(task: RetrievalTask, features: Sequence[Perceptron], scale: int) -> Perceptron:
+    """F_1: (x(1), ..., x(T))/scale -> the features of the positions in S_i, feature after feature (T2.3-1)."""
     copies, inputs = [], []
     for feature, network in zip(task.features, features, strict=True):
         first, *rest = network.layers
-        scaled = [{column: task.seq_len * value for column, value in row.items()} for row in entries_of(first).rows()]
+        scaled = [{column: scale * value for column, value in row.items()} for row in entries_of(first).rows()]
         undone = Perceptron((layer(scaled, first.shape[1], biases(first), first.activation), *rest))
         copies += [undone] * len(feature.positions)
         inputs += [range((t - 1) * task.token_dim, t * task.token_dim) for t in feature.positions]

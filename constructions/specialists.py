@@ -173,7 +173,7 @@ def _sharpened(design: Design) -> Specialist:
     encoder = Perceptron((hidden, below_one, Dense(-_identity(count), _zeros(count) + 1)))
     # There is no spare coordinate for c0: the bias of the read-out's first layer takes it away again.
     class_token = _unit(0, count)
-    heads = [_head(class_token, -_unit(i, count), _identity(count)[i : i + 1]) for i in range(count)]
+    heads = [_head(class_token, -_unit(i, count), _unit(i, count)[None, :]) for i in range(count)]
     return _assemble(design, budget, Form.SHARPENED, encoder, class_token, heads, features, outer, range(count))
 
 
@@ -241,8 +241,12 @@ def _zeros(*shape: int) -> ExactArray:
 
 
 def _identity(size: int) -> ExactArray:
-    return fractions(np.eye(size, dtype=int))
+    whole = _zeros(size, size)
+    np.fill_diagonal(whole, Fraction(1))
+    return whole
 
 
 def _unit(index: int, size: int) -> ExactArray:
-    return np.asarray(_identity(size)[index])
+    row = _zeros(size)
+    row[index] = Fraction(1)
+    return row

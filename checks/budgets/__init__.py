@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from checks import budget
 from checks.budget import Report
-from checks.budgets import log_sum_exp, memoriser, token_heads
+from checks.budgets import log_sum_exp, memoriser, selector, token_heads
 from checks.budgets.compare import Different
 from checks.covering import NotReadable
 from checks.witness import Witness, find_witness
@@ -64,6 +64,7 @@ def _terms_of(kind: str) -> Terms:
     modules: Mapping[str, Terms] = {
         "specialists": lambda built: budget.budget_terms(built.network, built.task),
         "memoriser": memoriser.terms,
+        "selector": selector.terms,
         "log_sum_exp": log_sum_exp.terms,
         "token_heads": token_heads.terms,
     }

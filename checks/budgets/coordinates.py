@@ -78,15 +78,21 @@ def outside_unit(task: RetrievalTask, index: int) -> Fraction:
     return max(ZERO, -low, high - 1)
 
 
-def outer_terms(task: RetrievalTask, phi: Neurons, coordinates: Sequence[Coordinate]) -> tuple[Term, ...]:
-    """The terms of the error's upper bound, by the worse of its two signs."""
+def outer_error(task: RetrievalTask, phi: Neurons, coordinates: Sequence[Coordinate]) -> Ends:
+    """Bounds of ``Phi - F_0`` wherever the coordinates may lead (A3.1, T2.3-3)."""
     parts = ridge_sum(task.outer, [f"z{index}" for index in range(task.num_targets)])
-    low, high = difference(phi, parts, [item.range for item in coordinates], enclosed_curve)
-    sides = [_side(task, coordinates, sign, outer) for sign, outer in ((1, high), (-1, -low))]
+    return difference(phi, parts, [item.range for item in coordinates], enclosed_curve)
+
+
+def outer_terms(task: RetrievalTask, coordinates: Sequence[Coordinate], outer: Ends, claim: str) -> tuple[Term, ...]:
+    """The terms of the error's upper bound, by the worse of its two signs; ``claim``: that shares add up."""
+    sides = [_side(task, coordinates, sign, bound, claim) for sign, bound in ((1, outer[1]), (-1, -outer[0]))]
     return max(sides, key=lambda terms: sum((term.value_upper for term in terms), ZERO))
 
 
-def _side(task: RetrievalTask, coordinates: Sequence[Coordinate], sign: int, outer: Fraction) -> tuple[Term, ...]:
+def _side(
+    task: RetrievalTask, coordinates: Sequence[Coordinate], sign: int, outer: Fraction, claim: str
+) -> tuple[Term, ...]:
     """Terms of an upper bound of ``sign (network - H)``."""
     features = [feature_range(feature.expression, task.token_dim) for feature in task.features]
     box = [Interval(min(a.range[0], b[0]), max(a.range[1], b[1])) for a, b in zip(coordinates, features, strict=True)]
@@ -97,5 +103,5 @@ def _side(task: RetrievalTask, coordinates: Sequence[Coordinate], sign: int, out
         below, above = item.shift
         up = rise * above >= fall * below
         shares = [Term(s.name, s.claim, rise * s.above if up else fall * s.below) for s in item.shares]
-        terms.append(Term.sum(f"coordinate {index}", "T2.3-end", [share for share in shares if share.value_upper]))
+        terms.append(Term.sum(f"coordinate {index}", claim, [share for share in shares if share.value_upper]))
     return (*(term for term in terms if term.value_upper), Term("outer map", "T2.3-3", max(outer, ZERO)))

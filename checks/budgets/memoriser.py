@@ -11,7 +11,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from checks.budgets.compare import Different, require_equal
-from checks.budgets.coordinates import Coordinate, Share, feature_share, outer_terms, outside_unit, two_layers
+from checks.budgets.coordinates import (
+    Coordinate,
+    Share,
+    feature_share,
+    outer_error,
+    outer_terms,
+    outside_unit,
+    two_layers,
+)
 from checks.piecewise import Interval as Ends
 from checks.piecewise import sum_of_relus
 from constructions import memoriser
@@ -61,7 +69,8 @@ def terms(built: Built) -> tuple[Term, ...]:
         if built.form == "seven":
             low, high = max(low, ZERO), max(high, ZERO)
         coordinates.append(Coordinate(tuple(shares), (low, high)))
-    return outer_terms(task, two_layers(built.part("outer", Perceptron), "outer"), coordinates)
+    outer = outer_error(task, two_layers(built.part("outer", Perceptron), "outer"), coordinates)
+    return outer_terms(task, coordinates, outer, "T2.3-end")
 
 
 def read_minimum(part: Perceptron, size: int, largest: int) -> Minimum:
