@@ -206,6 +206,15 @@ def evidence_line(item: Mapping[str, Any]) -> str:
     return f"{item['purpose']} by {item['means']}: {item['step']} - {verdict['label']} ({item['seconds']} s)"
 
 
+def explanation(statement: Mapping[str, Any]) -> str:
+    """Why a statement stands as it does; of a missing hypothesis also where the step fails without it."""
+    detail, values = str(statement["detail"]), (statement["witness"] or {}).get("values")
+    if statement["status"] != NotApplicable.label or not values:
+        return detail
+    point = ", ".join(f"{name} = {value}" for name, value in values.items())
+    return f"needs: {detail.removeprefix('fails: ')}; without it the step fails at {point}"
+
+
 def _render_claim(claim: Claim, outcome: Audit) -> None:
     data = claim_to_json(claim, outcome)
     console.out.print(f"\n[bold]{claim.id}[/] ", end="")
@@ -217,10 +226,7 @@ def _render_claim(claim: Claim, outcome: Audit) -> None:
         console.out.print(statement["words"], markup=False)
         for item in statement["evidence"]:
             console.out.print(f"    {evidence_line(item)}", markup=False)
-        console.out.print(f"    {statement['detail']}", markup=False)
-        if status == "NOT_APPLICABLE" and "values" in (witness := statement["witness"] or {}):
-            values = ", ".join(f"{name} = {value}" for name, value in witness["values"].items())
-            console.out.print(f"    without it the step fails at {values}", markup=False)
+        console.out.print(f"    {explanation(statement)}", markup=False)
     if claim.no_argument:
         console.out.print(f"  argument: {NONE_PRINTED} ({claim.no_argument})", markup=False)
     console.out.print(f"  again: headcount audit {claim.id} --no-cache", markup=False)

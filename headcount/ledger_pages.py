@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from checks.audit import Audit
 from headcount import report
-from headcount.auditing import ARGUMENT_WORDS, claim_to_json
+from headcount.auditing import ARGUMENT_WORDS, claim_to_json, explanation
 from headcount.graph import Node, graph_svg
 from theory.ledger import Claim, Form
 
@@ -67,6 +67,7 @@ def _statement(form: str, data: Mapping[str, Any]) -> dict[str, Any]:
         **data,
         "form": form,
         "status": status,
+        "detail": explanation(data),
         "class": status.split(" ")[0],
         "formula": report.formula(data["formula"]),
         "depends": [{"text": text, "page": page_of(text.split(" ")[0])} for text in data["depends_on"]],
@@ -82,7 +83,7 @@ def _detail(verdict: Mapping[str, Any]) -> str:
 def _fallen(data: Mapping[str, Any]) -> bool:
     statements = data["statements"]
     argument = statements.get("argument", {}).get("status", "PROVED")
-    return statements["published"]["status"] != "PROVED" or argument != "PROVED"
+    return statements["published"]["status"] not in ("PROVED", "UNDECIDED") or argument != "PROVED"
 
 
 def _erratum(data: Mapping[str, Any]) -> dict[str, Any]:

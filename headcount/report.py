@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from checks.audit import Audit
 from checks.certificates import writer
-from headcount.auditing import argument_word, claim_to_json
+from headcount.auditing import argument_word, claim_to_json, explanation
 from theory.ledger import Claim, Form
 
 
@@ -63,7 +63,7 @@ def _claim(claim: Claim, outcome: Audit) -> dict[str, Any]:
         if statement and statement["means"]:
             means.append(statement["means"])
     statements = [
-        {"form": form, **{key: s[key] for key in ("words", "detail")}, "formula": formula(s["formula"])}
+        {"form": form, "words": s["words"], "detail": explanation(s), "formula": formula(s["formula"])}
         for form, s in data["statements"].items()
     ]
     return {

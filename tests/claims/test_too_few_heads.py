@@ -1,4 +1,4 @@
-"""Section 4 (T2.2): numbers from elsewhere, and that no witness is larger than it has to be.
+"""Section 4 (T2.2): numbers from elsewhere.
 
 What must be true of all evidence is in test_all_evidence.py.
 """

@@ -52,5 +52,7 @@ def test_pages_say_what_is_not_printed_what_is_open_and_what_is_missing(tmp_path
     assert "none printed" in pages["index.html"]
     assert "none printed (a measurement)" in pages["E1b.html"]
     assert "&#34;Z&#34;: &#34;1/2&#34;" in pages["T2.1-M.html"]
+    assert "without it the step fails at K = 1, Z = 1/2" in pages["errata.html"]
+    assert "E1b" not in pages["errata.html"]
     (size,) = (claim for claim in outcome.claims if claim.id == "T2.1-M")
     assert claim_to_json(size, outcome)["statements"]["argument"]["witness"]["values"]["Z"] == "1/2"

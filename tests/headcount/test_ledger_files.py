@@ -9,7 +9,6 @@ import pytest
 
 from checks.audit import Audit
 from checks.certificates import writer
-from checks.formal import kernel
 from checks.verify import verify_file
 from headcount import ledger_pages, summary
 from headcount.auditing import certificates, perform
@@ -18,8 +17,6 @@ from theory.ledger import Refuted, Undecided
 ROOT = Path(__file__).parent.parent.parent
 WITNESSES = ROOT / "audit" / "witnesses"
 SHARED = ROOT.parent / "shared" / "paper"
-LEAST_SHARE_DECIDED = 0.85
-"""The part of the published statements that must be decided by more than a prose argument."""
 
 
 @pytest.fixture(scope="module")
@@ -54,21 +51,6 @@ def test_undecided_statements_say_why(outcome: Audit) -> None:
         if isinstance(status.verdict, Undecided):
             assert len(status.verdict.reason) > 40
             assert status.verdict.remedy
-
-
-def coq_has_been_asked() -> bool:
-    try:
-        return bool(kernel.version()) and not kernel.stale(kernel.folder())
-    except kernel.NotChecked:
-        return False
-
-
-@pytest.mark.skipif(not coq_has_been_asked(), reason="Coq is absent or formal/ is not compiled: make formal")
-def test_most_statements_are_decided_by_more_than_prose(outcome: Audit) -> None:
-    """Catches evidence that quietly fell back to arguments."""
-    means = [data["statements"]["published"]["means"] for data in ledger_pages.claims_json(outcome)]
-    strong = sum(name not in (None, "argument") for name in means)
-    assert strong >= LEAST_SHARE_DECIDED * len(means)
 
 
 def test_the_pages_are_linked(outcome: Audit, tmp_path: Path) -> None:
