@@ -90,7 +90,7 @@ def bound(
 
 @app.command()
 def build(
-    kind: Annotated[str, typer.Argument(help="What to build: specialists.")],
+    kind: Annotated[str, typer.Argument(help="specialists, memoriser, selector, log_sum_exp or token_heads.")],
     task: Task,
     seq_len: SeqLen,
     eps: Eps,
@@ -102,10 +102,14 @@ def build(
 ) -> None:
     """Build the network a proof promises for a task and an accuracy, and certify its error over the whole cube.
 
-    Exit code 1: the error is at least eps somewhere (the published gate); 2: not decided, or too large to be built,
-    with the predicted size.
+    Kinds and their forms, the first being the default: specialists (T2.1: sharpened, repaired, published), memoriser
+    (T2.3: five, seven, deep), selector (T1, T <= 8: exact, smooth), log_sum_exp (N7: relu, heaviside), token_heads
+    (N13). Exit code 1: the error is at least eps somewhere (the published gate); 2: not decided, or too large to be
+    built, with the predicted size.
 
     Example: headcount build specialists --task toy --seq-len 16 --eps 0.05 --out two_heads.json
+
+    Example: headcount build memoriser --task "quadratic(3,2)" --seq-len 16 --eps 0.1 --form deep --count
     """
     from headcount.building import run
 
@@ -124,6 +128,24 @@ def show(
     from headcount.showing import run
 
     run(network, as_json)
+
+
+@app.command()
+def scaling(
+    task: Task = "quadratic(2,1)",
+    seq_len: SeqLen = 16,
+    eps: Eps = "0.1",
+    out: Annotated[Path | None, typer.Option(help="Draw the figure into this SVG file.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Parameters M against eps at this T, and against T at this eps: built where that is possible, formulas beyond.
+
+    D heads (slope gamma), the memoriser (1 + gamma; dense max(2, 1 + gamma); apart max(1, gamma)), one wide head (N7),
+    the lower bound N4 for one head. Example: headcount scaling --task "quadratic(2,1)" --out scaling.svg
+    """
+    from headcount.scaling import run
+
+    run(task, seq_len, eps, out, as_json)
 
 
 @app.command()
