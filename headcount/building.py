@@ -159,7 +159,7 @@ def _render(data: dict[str, Any]) -> None:
     sizes = f"D = {data['num_targets']}, T = {data['seq_len']}, h = {data['heads']}, beta = {data['beta']}"
     counted = ", ".join(f"{name} {number:,}" for name, number in data["parameters"].items())
     console.out.print(f"{data['kind']} for {data['task']}, form {data['form']}, {sizes}", markup=False)
-    console.out.print(f"parameters: {counted}", markup=False)
+    console.out.print(f"parameters: {counted or 'a map of this network is a formula'}", markup=False)
     if data["design"]:
         design = ", ".join(f"{name} {value}" for name, value in data["design"].items())
         console.out.print(f"design: {design}", markup=False)

@@ -60,12 +60,15 @@ def constraints(network: Network) -> dict[str, Any]:
 
 def render(parameters: dict[str, int], found: dict[str, Any]) -> None:
     """Both as tables."""
+    if not parameters:
+        console.out.print("parameters: none to count, a map of this network is a formula")
     view = Table(title="Parameters, by convention", title_justify="left")
     view.add_column("convention")
     view.add_column("number", justify="right")
     for name, number in parameters.items():
         view.add_row(CONVENTIONS[name], f"{number:,}")
-    console.out.print(view)
+    if parameters:
+        console.out.print(view)
     if not found["lines"]:
         console.out.print("A1, the lower bound's constraints, is about networks of one layer: not applicable")
         return
