@@ -17,6 +17,7 @@ from checks import balls, jets
 from checks.enclose import Box, WorkLimit, as_balls, infimum, of_expression, point_box, supremum, unit_box, value_on
 from checks.intervals import Interval
 from checks.minimisers import POINT_BITS, Minimiser, find_minimiser, least_eigenvalue_lower
+from checks.separable import Part, separate
 from constructions.task import RetrievalTask
 from theory.errors import HeadcountError, InvalidInput, NotFinite
 from theory.exact import decimal, format_exact
@@ -158,7 +159,9 @@ def _smooth_verdict(task: RetrievalTask) -> Verdict:
     for where, expression, prefix, dimension in [*parts, ("outer", task.outer, "z", task.num_targets)]:
         names = [variable.name for variable in variables(prefix, dimension)]
         try:
-            jets.hessian(jets.differentiate(expression, names, as_balls(unit_box(dimension)), jets.BALL_SCALARS))
+            for part in separate(expression, names):
+                box = as_balls(unit_box(len(part.names)))
+                jets.hessian(jets.differentiate(part.expression, part.names, box, jets.BALL_SCALARS))
         except HeadcountError as error:
             return Undecided(f"{where}: {error}", "write it without relu, abs, min, max and poles")
     return Proved("no kink and no pole within the cube")
@@ -195,33 +198,46 @@ def _curvature_verdict(expression: Expression, found: Minimiser) -> Verdict:
     if not isinstance(found.unique, Proved):
         return NotApplicable(("A2.1 is not proved for it",))
     names = [variable.name for variable in variables("x", len(found.box))]
+    sides = dict(zip(names, found.box, strict=True))
+    # The Hessian has one block for each part, and is positive definite if and only if all blocks are.
+    blocks = [_block_verdict(part, sides) for part in separate(expression, names)]
+    for kind in (Refuted, Undecided):
+        for block in blocks:
+            if isinstance(block, kind):
+                return block
+    return blocks[0]
+
+
+def _block_verdict(part: Part, sides: Mapping[str, Interval]) -> Verdict:
+    box = tuple(sides[name] for name in part.names)
     try:
         with balls.precision(POINT_BITS):
-            curved = jets.hessian(jets.differentiate(expression, names, as_balls(found.box), jets.BALL_SCALARS))
+            curved = jets.hessian(jets.differentiate(part.expression, part.names, as_balls(box), jets.BALL_SCALARS))
             if least_eigenvalue_lower(curved) is not None:
                 return Proved("by elimination in balls at the enclosed minimiser")
-            exact = jets.hessian(jets.differentiate(expression, names, found.box, jets.EXACT_SCALARS))
+            exact = jets.hessian(jets.differentiate(part.expression, part.names, box, jets.EXACT_SCALARS))
     except jets.NotSmooth as error:
         return Undecided(str(error), "a feature that is smooth at its minimiser")
-    if bad := _not_definite(exact):
+    if bad := _not_definite(exact, part.names):
         return Refuted(*bad)
     return Undecided("the Hessian's enclosure contains singular matrices", "a feature with larger curvature")
 
 
-def _not_definite(matrix: Any) -> tuple[str, dict[str, Any]] | None:
+def _not_definite(matrix: Any, names: Sequence[str]) -> tuple[str, dict[str, Any]] | None:
     """Proof that an enclosed symmetric matrix is not positive definite: a non-positive pivot of exact elimination."""
     size = len(matrix)
     if not all(entry.is_point for entry in matrix.ravel()):
         for index in range(size):
             if matrix[index, index].high <= 0:
-                return f"second derivative along x{index} is not positive", {"axis": index}
+                return f"second derivative along {names[index]} is not positive", {"variable": names[index]}
         return None
     rows = [[entry.low for entry in row] for row in matrix]
     shown = [[format_exact(entry) for entry in row] for row in rows]
     for step in range(size):
         pivot = rows[step][step]
         if pivot <= 0:
-            return f"its Hessian there is {shown}, not positive definite", {"hessian": shown}
+            where = f"its Hessian in {', '.join(names)} there is {shown}, not positive definite"
+            return where, {"hessian": shown}
         for i in range(step + 1, size):
             share = rows[i][step] / pivot
             rows[i] = [entry - share * above for entry, above in zip(rows[i], rows[step], strict=True)]

@@ -166,7 +166,7 @@ def interpolate(
     values, rounding = [], Fraction(0)
     for point in points:
         low, high = curve.value(point, delta * ROUNDING_SHARE / 2)
-        value = low if low == high else _dyadic((low + high) / 2, delta * ROUNDING_SHARE / 2)
+        value = low if low == high else short_dyadic((low + high) / 2, delta * ROUNDING_SHARE / 2)
         values.append(value)
         rounding = max(rounding, high - value, value - low)
     return points, values, cell_error + rounding
@@ -197,7 +197,7 @@ def _adapted_cells(curve: Curve, left: Fraction, right: Fraction, delta: Fractio
         step = right - left
         while (error := (bound := curve.curvature(left, left + step)) * step * step / 8) > delta:
             # sqrt(8 delta/bound) is certainly short enough; half the step may already be, the curvature being local.
-            step = max(_short(sqrt_lower(8 * delta / bound)), step / 2)
+            step = max(shorter(sqrt_lower(8 * delta / bound)), step / 2)
         cells.append((left + step, error))
         left += step
         if len(cells) > MAX_WIDTH:
@@ -205,13 +205,14 @@ def _adapted_cells(curve: Curve, left: Fraction, right: Fraction, delta: Fractio
     return cells
 
 
-def _short(step: Fraction) -> Fraction:
+def shorter(step: Fraction) -> Fraction:
     """A dyadic with 6 leading bits just below: short knots make short weights."""
     exponent = step.numerator.bit_length() - step.denominator.bit_length() - 6
     return math.floor(step / Fraction(2) ** exponent) * Fraction(2) ** exponent
 
 
-def _dyadic(value: Fraction, error: Fraction) -> Fraction:
+def short_dyadic(value: Fraction, error: Fraction) -> Fraction:
+    """A dyadic within ``error`` of the value, with few digits."""
     bits = max(0, error.denominator.bit_length() - error.numerator.bit_length() + 1)
     return Fraction(round(value * 2**bits), 2**bits)
 

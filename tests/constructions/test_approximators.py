@@ -17,7 +17,7 @@ from constructions.approximators import Approximation, PolynomialCurve, approxim
 from constructions.arithmetic import EXACT, FLOAT64, fractions
 from constructions.evaluate import apply_map
 from constructions.ridge import ridge_sum
-from theory.errors import InvalidInput
+from theory.errors import InvalidInput, TooLarge
 from theory.expression_parser import parse_expression
 from theory.expressions import RATIONAL, Expression, Number, apply, evaluate, variables
 
@@ -162,7 +162,7 @@ def test_limits() -> None:
     square = parse_expression("x0^2")
     with pytest.raises(InvalidInput, match="delta"):
         approximate(square, ("x0",), [UNIT], Fraction(0))
-    with pytest.raises(InvalidInput, match="width"):
+    with pytest.raises(TooLarge, match="neurons"):
         approximate(square, ("x0",), [UNIT], Fraction(1, 10**14))
     with pytest.raises(InvalidInput, match="profile"):
         approximate(parse_expression("exp(x0)"), ("x0",), [UNIT], Fraction(1, 10))
