@@ -77,11 +77,7 @@ def on_shared_inputs(parts: Sequence[Perceptron], inputs: Sequence[Sequence[int]
         kinds = {one.activation for one in layers}
         if len(kinds) != 1:
             raise InvalidInput.about("activations", sorted(kinds), "the same in each layer", "use one activation")
-        rows = [
-            {where[column]: value for column, value in row.items()}
-            for one, where in zip(layers, places, strict=True)
-            for row in entries_of(one).rows()
-        ]
+        rows = [_moved(row, where) for one, where in zip(layers, places, strict=True) for row in entries_of(one).rows()]
         offsets = [offset for one in layers for offset in biases(one)]
         stacked.append(layer(rows, width, offsets, layers[0].activation))
         places, width = _separate([one.shape[0] for one in layers])
@@ -207,6 +203,14 @@ def _one_minus_output(network: Perceptron) -> Perceptron:
 def _separate(sizes: Sequence[int]) -> tuple[list[range], int]:
     ends = np.cumsum(sizes).tolist()
     return [range(end - size, end) for size, end in zip(sizes, ends, strict=True)], ends[-1]
+
+
+def _moved(row: Row, where: Sequence[int]) -> dict[int, Fraction]:
+    """Column k becomes where[k]; weights that meet are added."""
+    moved: dict[int, Fraction] = {}
+    for column, value in row.items():
+        moved[where[column]] = moved.get(where[column], ZERO) + value
+    return moved
 
 
 def _minus(row: Row) -> dict[int, Fraction]:

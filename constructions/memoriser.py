@@ -38,6 +38,7 @@ from constructions.specialists import Design, Knowledge
 from constructions.task import RetrievalTask
 from theory.enough_heads import SLACK
 from theory.errors import InvalidInput, TooLarge
+from theory.memorisation import tournament_weights
 from theory.rational_bounds import positive
 
 KIND = "memoriser"
@@ -196,9 +197,12 @@ def _require_possible(
     predicted = 0
     for feature, approximation in zip(task.features, features, strict=True):
         size, width = len(feature.positions), approximation.width
+        first = nonzero_parameters(Perceptron(approximation.network.layers[:1]))
         high = steps[size]
-        merged = (width + 1) * max(high, 3 if form == "deep" else 1) if form != "seven" else 2 * width + 3 * high
-        predicted += size * ((task.token_dim + 1) * width + merged + 2 * high + (15 if form == "deep" else 0))
+        if form == "deep":  # first round: every number in two of the merged rows; later rounds as they are
+            predicted += size * (first + 2 * (width + 1)) + tournament_weights(size) - 2 * size
+        else:
+            predicted += size * (first + 2 * high + ((width + 1) * high if form == "five" else width + 1 + 2 * high))
     if predicted > MOST_WEIGHTS:
         remedy = "a larger eps" if form == "deep" else "--form deep, or a larger eps"
         raise TooLarge.predicted("non-zero weights of the read-out", predicted, MOST_WEIGHTS, remedy)

@@ -190,21 +190,27 @@ def sharpness_for(error: Fraction, softmin: Fraction) -> Fraction:
 
 def gradient_l1_upper(expression: Expression, dimension: int, curve_of: CurveOf) -> Fraction:
     """Upper bound of sup over [0,1]^d of |grad|_1 for a sum of ridge functions. Exact. Raises InvalidInput."""
-    # Somewhere on a piece of length h the slope equals the chord's; elsewhere on it it differs by at most h sup|g''|.
-    parts = ridge_sum(expression, [f"x{axis}" for axis in range(dimension)])
-    total = sum(map(abs, parts.affine.weights), Fraction(0))
-    for kink in parts.kinks:
-        total += abs(kink.coefficient) * sum(map(abs, kink.form.weights))
+    # The gradient is a sum of multiples of fixed vectors: the affine part once, a kink's between 0 and 1 times, a
+    # ridge's direction g' times. Somewhere on a piece of length h the slope g' equals the chord's; elsewhere on it, it
+    # differs by at most h sup|g''|.
+    parts, zero = ridge_sum(expression, [f"x{axis}" for axis in range(dimension)]), Fraction(0)
+    multiples = [(parts.affine.weights, Fraction(1), Fraction(1))]
+    multiples += [(kink.form.weights, min(kink.coefficient, zero), max(kink.coefficient, zero)) for kink in parts.kinks]
     for ridge in parts.ridges:
         curve = curve_of(ridge)
-        start, end = Affine(ridge.direction, Fraction(0)).range_on([(Fraction(0), Fraction(1))] * dimension)
-        step, steepest = (end - start) / PIECES, Fraction(0)
+        start, end = Affine(ridge.direction, zero).range_on([(zero, Fraction(1))] * dimension)
+        step = (end - start) / PIECES
         points = [start + k * step for k in range(PIECES + 1)]
         values = [curve.value(point, step / 1024) for point in points]
-        for (left, right), (low, high) in zip(pairwise(points), pairwise(values), strict=True):
-            chord = max(high[1] - low[0], low[1] - high[0]) / step
-            steepest = max(steepest, chord + step * curve.curvature(left, right))
-        total += steepest * sum(map(abs, ridge.direction))
+        bends = [step * curve.curvature(left, right) for left, right in pairwise(points)]
+        chords = [((right[0] - left[1]) / step, (right[1] - left[0]) / step) for left, right in pairwise(values)]
+        lows = [low - bend for (low, _), bend in zip(chords, bends, strict=True)]
+        highs = [high + bend for (_, high), bend in zip(chords, bends, strict=True)]
+        multiples.append((ridge.direction, min(lows), max(highs)))
+    total = zero
+    for axis in range(dimension):
+        ends = [sorted((vector[axis] * low, vector[axis] * high)) for vector, low, high in multiples]
+        total += max(-sum((low for low, _ in ends), zero), sum((high for _, high in ends), zero))
     return total
 
 
