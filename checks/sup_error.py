@@ -128,14 +128,18 @@ class _Search:
         self.gaps = HeadGaps.of(network, task)
         width = seq_len * token_dim * seq_len * max(layer_widths(network))
         self.batch = int(np.clip(BATCH_NUMBERS // width, START_BATCH, LARGEST_BATCH))
-        self.count, self.closed = 0, 0.0
-        self.best = largest_error(network, task, np.random.default_rng(START_SEED))
-        self.lower = float(
-            boxes.absolute(error_on(network, task, sequences(self.best[None], self.best[None])).range).lo[0]
-        )
+        self.count, self.lower, self.closed = 0, 0.0, 0.0
+        self.best = np.full((seq_len, token_dim), 0.5)
         low, high = np.zeros((1, seq_len, token_dim)), np.ones((1, seq_len, token_dim))
         whole = _Cover(low, high, np.full(1, np.inf), np.zeros(1, dtype=int), np.zeros(1, dtype=bool))
         self.open = self.examine(whole)
+        self.note(largest_error(network, task, np.random.default_rng(START_SEED)))
+
+    def note(self, sequence: Array) -> None:
+        """Raise the lower bound to the error at a sequence, if it is larger."""
+        at = boxes.absolute(error_on(self.network, self.task, sequences(sequence[None], sequence[None])).range)
+        if at.lo[0] > self.lower:
+            self.lower, self.best = float(at.lo[0]), sequence
 
     @property
     def upper(self) -> float:

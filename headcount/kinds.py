@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from checks import design
-from constructions import log_sum_exp, memoriser, selector, specialists, token_heads
+from constructions import log_sum_exp, memoriser, selector, token_heads
 from constructions.built import Built
 from constructions.task import RetrievalTask
 from theory.errors import InvalidInput
@@ -92,7 +92,6 @@ def named(name: str, form: str | None) -> tuple[Kind, str]:
 
 
 def _specialists(task: RetrievalTask, eps: Fraction, form: str) -> Built:
-    # With N3's beta, not the least one (checks.design.specialists): the independent checker adds up without signs.
-    made = specialists.build(task, eps, Form(form), design.knowledge_of(task))
+    made = design.specialists(task, eps, Form(form))
     widths = {"feature_neurons": made.feature_width, "outer_neurons": made.outer_width}
     return Built("specialists", form, task, eps, made.network, (), widths)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
@@ -11,11 +11,12 @@ from typing import Any
 from flint import arb, fmpq
 
 from checks.certificates import records
-from checks.certificates.records import Formula
+from checks.certificates.records import Dense, Formula
 from checks.verify.arithmetic import (
     Balls,
     Irrational,
     Rationals,
+    Row,
     Undecided,
     Work,
     ball,
@@ -25,7 +26,7 @@ from checks.verify.arithmetic import (
     show,
 )
 from checks.verify.bisection import Box, Condition, Violated, bisect, unit_rows, within
-from checks.verify.blocks import Block, head_layer
+from checks.verify.blocks import Block, Layer, head_layer
 
 
 class Budget:
@@ -41,10 +42,12 @@ class Budget:
     size), and that is at least min over S_i of u_i less 2 m. The other positions have a share of at most
     (T - |C_i|) e^{-beta (g - 1 - 2 m)} and values within 1 + 2 m of the mean (N2). Hence
 
-        |z_i - min over S_i of f_i| <= e_i = delta_i + 2 m + W((|C_i|-1)/e)/beta + (1+2m)(T-|C_i|) e^{-beta(g-1-2m)}.
+        -l_i <= z_i - min over S_i of f_i <= e_i,    l_i = delta_i + 2 m + (1+2m)(T-|C_i|) e^{-beta(g-1-2m)},
+                                                     e_i = l_i + W((|C_i|-1)/e)/beta.
 
     With |readout - F_0| <= outer_delta on the box of possible z and the derivatives of F_0 bounded between z and the
-    minima, |network - target| <= outer_delta + sum_i slopes_i e_i, and also <= outer_delta + gradient max_i e_i.
+    minima, network - target <= outer_delta + sum_i slopes_i e_i, with l_i for e_i wherever F_0 surely falls with z_i,
+    target - network likewise where it rises, and |network - target| <= outer_delta + gradient max_i e_i.
     (sum_i |d_i F_0| <= gradient; all claimed numbers enlarged as said in `__init__`.)
     """
 
@@ -72,18 +75,28 @@ class Budget:
         errors = [self._head(index) for index in range(len(self.task.features))]
         boxes = 0
         try:
+            # One feature at a time: where each needs other coordinates than the rest, boxes are split along those only.
             for positions in self.classes:
-                boxes += bisect(self.task.token_dim, self._token_conditions(positions, errors), self.work)
+                for index in range(len(errors)):
+                    boxes += bisect(self.task.token_dim, self._token_conditions(positions, errors, index), self.work)
             boxes += bisect(len(errors), self._readout_conditions(), self.work)
             boxes += bisect(len(errors), self._outer_conditions, self.work)
         except Violated as point:
             raise Undecided(f"a number of the budget is too small: its condition fails at ({point})") from None
-        widths = [error.total for error in errors]
-        by_slopes = sum((slope * width for slope, width in zip(self.slopes, widths, strict=True)), arb(0))
+        widths = [error.above for error in errors]
+        by_slopes = arb.max(self._one_side(errors, 1), self._one_side(errors, -1))
         total = self.outer_delta + by_slopes.min(self.gradient * reduce(arb.max, widths))
         if not total < ball(self.claim.bound):
             raise Undecided(f"the budget adds up to {show(total)}, not below the bound; try a larger beta")
         return {"total": show(total), "heads": ", ".join(show(width) for width in widths), "boxes": str(boxes)}
+
+    def _one_side(self, errors: list[_HeadError], side: int) -> arb:
+        """Upper bound of ``side (F_0(z) - F_0(minima))``; where a sign is known only one end of the error counts."""
+        slopes = self._outer_rows([(0.5, 0.5)] * len(errors))[1:]
+        total = arb(0)
+        for slope, most, error in zip(slopes, self.slopes, errors, strict=True):
+            total += most * (error.below if side * slope <= 0 else error.above)
+        return total
 
     def _classes(self) -> list[list[int]]:
         """Positions (from 0) in groups on which the encoder is the same function of the token."""
@@ -121,27 +134,33 @@ class Budget:
         beta, slack = self.block.beta, 1 + 2 * self.margin
         gap = ((len(covered) - 1) / arb(1).exp()).lambertw() / beta
         leak = slack * len(outside) * (-beta * (arb(min(outside)) - slack)).exp() if outside else arb(0)
-        total = self.delta[index] + 2 * self.margin + gap + leak
-        return _HeadError(start + 1 + channel, frozenset(wanted), covered, total)
+        below = self.delta[index] + 2 * self.margin + leak
+        return _HeadError(self._stages(start + 1 + channel), frozenset(wanted), covered, below, below + gap)
+
+    def _stages(self, row: int) -> list[Layer | Formula]:
+        """The encoder up to one row of the heads' layer, without neurons that this row does not depend on."""
+        last = Dense((self.heads.weight[row],), ((self.heads.bias[0][row],),), "identity")
+        if isinstance(self.network.encoder, Formula):
+            return [*self.block.convert(self.network.encoder), *self.block.convert((last,))]
+        return self.block.convert(_needed((*self.network.encoder, last)))
 
     def _token_conditions(
-        self, positions: list[int], errors: list[_HeadError]
+        self, positions: list[int], errors: list[_HeadError], index: int
     ) -> Callable[[Box, bool], list[Condition]]:
-        low, high, least = -self.margin, self.one + self.margin, self.one - self.margin
+        error = errors[index]
+        inside = not error.wanted.isdisjoint(positions)
+        free = error.wanted.issuperset(positions) or error.covered.isdisjoint(positions)
+        floor = -self.margin if free else self.one - self.margin
 
         def conditions(box: Box, derivatives: bool) -> list[Condition]:
             rows = unit_rows(box, derivatives)
-            encoded = self.block.run(self.block.encoder, rows, positions[0])
-            values = {f"x{axis}": row for axis, row in enumerate(rows)}
-            zeros = [arb(0)] * (len(rows[0]) - 1)
-            found: list[Condition] = []
-            for index, error in enumerate(errors):
-                u = encoded[error.row]
-                if not error.wanted.isdisjoint(positions):
-                    feature = evaluate(self.task.features[index].expression, values, zeros, self.numbers)
-                    found.append(within(combine("-", u, feature), self.delta[index]))
-                floor = low if error.wanted.issuperset(positions) or error.covered.isdisjoint(positions) else least
-                found.append(Condition(u, floor, high))
+            (u,) = self.block.run(error.stages, rows, positions[0])
+            found = [Condition(u, floor, self.one + self.margin)]
+            if inside:
+                values = {f"x{axis}": row for axis, row in enumerate(rows)}
+                zeros = [arb(0)] * (len(rows[0]) - 1)
+                feature = evaluate(self.task.features[index].expression, values, zeros, self.numbers)
+                found.append(within(combine("-", u, feature), self.delta[index]))
             return found
 
         return conditions
@@ -171,22 +190,40 @@ class Budget:
 
     def _outer_conditions(self, box: Box, derivatives: bool) -> list[Condition]:
         """|d_i F_0| <= slopes_i and sum_i |d_i F_0| <= gradient on a box that holds z and the minima."""
+        partial = [abs(entry) for entry in self._outer_rows(box)[1:]]
+        found = [within([entry], slope) for entry, slope in zip(partial, self.slopes, strict=True)]
+        return [*found, within([sum(partial, arb(0))], self.gradient)]
+
+    def _outer_rows(self, box: Box) -> Row:
+        """F_0 and its derivatives on a part of the box that holds z and the minima."""
         minima = {}
         for index, (row, delta) in enumerate(zip(unit_rows(box, True), self.delta, strict=True)):
             room = self.margin + delta
             minima[f"z{index}"] = [(1 + 2 * room) * row[0] - room, *row[1:]]
-        row = evaluate(self.task.outer, minima, [arb(0)] * len(box), self.numbers)
-        partial = [abs(entry) for entry in row[1:]]
-        found = [within([entry], slope) for entry, slope in zip(partial, self.slopes, strict=True)]
-        return [*found, within([sum(partial, arb(0))], self.gradient)]
+        return evaluate(self.task.outer, minima, [arb(0)] * len(box), self.numbers)
 
 
 @dataclass(frozen=True)
 class _HeadError:
-    row: int
+    stages: list[Layer | Formula]
     wanted: frozenset[int]
     covered: frozenset[int]
-    total: arb
+    below: arb
+    above: arb
+
+
+def _needed(layers: tuple[Dense, ...]) -> tuple[Dense, ...]:
+    """The same map without the neurons that nothing after them looks at."""
+    rows: Sequence[int] = range(len(layers[-1].weight))
+    kept = []
+    for number, dense in reversed(list(enumerate(layers))):
+        every = range(len(dense.weight[0]))
+        columns = [k for k in every if any(dense.weight[row][k] for row in rows)] if number else every
+        columns = columns or every[:1]
+        weight = tuple(tuple(dense.weight[row][k] for k in columns) for row in rows)
+        kept.append(Dense(weight, tuple(tuple(bias[row] for row in rows) for bias in dense.bias), dense.activation))
+        rows = columns
+    return tuple(reversed(kept))
 
 
 def _constants(encoder: records.Map, position: int, exact: Rationals) -> list[Any]:

@@ -13,7 +13,7 @@ import pytest
 from checks import budget, hypotheses
 from checks.certificates import writer
 from checks.certificates.canonical import canonical, digest
-from checks.sup_error import error_on
+from checks.sup_error import error_on, sequences
 from checks.verify import Answer, verify
 from constructions.network import Component, Dense, Formula, Head, Network, Perceptron
 from constructions.specialists import Knowledge, build
@@ -166,7 +166,7 @@ def test_boxes_of_neighbouring_floats() -> None:
     head = Head(np.zeros((1, 1)), np.zeros((1, 1)), np.zeros((1, 1)), np.zeros(1), np.zeros(1))
     formula = Formula(1, (Component(parse_expression("x0")),))
     net = Network(1, 1, formula, np.ones(1), (head,), Fraction(1), np.ones((1, 1)), np.zeros(1), flat)
-    found = error_on(net, steep, np.array([[[float(end)]]]), np.array([[[1.0]]]))
+    found = error_on(net, steep, sequences(np.array([[[float(end)]]]), np.array([[[1.0]]])))
     assert float(found.radius.max()) == 2.0**-53
     assert float(found.range.magnitude[0]) >= float(height)
 
