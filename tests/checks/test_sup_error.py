@@ -13,15 +13,16 @@ from hypothesis import strategies as st
 
 from checks import balls
 from checks.boxes import Boxes
-from checks.budget import certify
+from checks.budget import budget_terms, certify
+from checks.design import specialists
 from checks.retrieval import softmin_gap_upper
-from checks.strategies import networks
+from checks.strategies import networks, tasks, token_sequences
 from checks.sup_error import decide_below, error_on, interchangeable_pairs, sequences, sup_error
 from constructions.arithmetic import EXACT, FLOAT64, fractions
 from constructions.evaluate import evaluate, target
 from constructions.network import Dense, Network, Perceptron
 from constructions.specialists import Knowledge, build
-from constructions.task import Feature, RetrievalTask, everywhere, hard_gate, quadratic, toy
+from constructions.task import Feature, RetrievalTask, built_in, everywhere, hard_gate, quadratic, toy
 from theory.errors import InvalidInput
 from theory.expression_parser import parse_expression
 from theory.ledger import Form, Proved, Refuted, Undecided
@@ -29,6 +30,9 @@ from theory.ledger import Form, Proved, Refuted, Undecided
 FLOAT_TOLERANCE = 1e-9
 EPS = Fraction(1, 20)
 TIGHT = Fraction(1, 50)
+GRADIENT = Fraction(9)
+"""At least sup |grad F_0|_1 for every task of `checks.strategies.tasks`."""
+MOST_DRAWN = 8
 
 
 def minimum(seq_len: int, beta: Fraction) -> tuple[Network, RetrievalTask]:
@@ -184,3 +188,42 @@ def test_agrees_with_the_budget_on_exact_points() -> None:
         assert report.bound_upper is not None
         assert balls.lower(error) <= min(report.bound_upper, found.upper)
     assert isinstance(error_on(network, task, sequences(np.zeros((1, 3, 1)), np.ones((1, 3, 1)))).range, Boxes)
+
+
+@pytest.mark.parametrize("form", [Form.REPAIRED, Form.SHARPENED])
+@settings(max_examples=15, deadline=None)
+@given(data=st.data())
+def test_sampling_below_branch_and_bound_below_budget(form: Form, data: st.DataObject) -> None:
+    """Catches an end that is wrong on ties, corners, minimisers, equal tokens, tokens off S: drawn tasks, few boxes."""
+    task = data.draw(tasks().filter(lambda drawn: drawn.seq_len * drawn.token_dim <= MOST_DRAWN))
+    network = build(task, Fraction(1, 5), form, Knowledge(GRADIENT)).network
+    found = sup_error(network, task, most_boxes=100)
+    budget = sum((term.value_upper for term in budget_terms(network, task)), Fraction(0))
+    assert found.lower <= min(budget, found.upper)
+    for _ in range(4):
+        tokens = np.asarray(data.draw(token_sequences(task)), dtype=np.float64)
+        assert abs(float(values(network, task, tokens))) <= float(min(budget, found.upper)) + FLOAT_TOLERANCE
+
+
+@pytest.mark.parametrize(
+    ("name", "seq_len"),
+    [("toy", 3), ("toy", 4), ("synthetic(1)", 4), ("synthetic(2)", 2), ("quadratic(2,1)", 3), ("quadratic(3,2)", 2)],
+)
+def test_budgets_of_few_coordinates_are_not_vacuous(name: str, seq_len: int) -> None:
+    """Catches a budget more than four times the true error, and a search that does not reach below the budget."""
+    task = built_in(name, seq_len)
+    network = specialists(task, EPS, Form.SHARPENED).network
+    found = sup_error(network, task, most_boxes=20_000)
+    budget = sum((term.value_upper for term in budget_terms(network, task)), Fraction(0))
+    assert found.upper <= budget * (1 + Fraction(1, 10**6))
+    assert budget <= 2 * found.lower
+
+
+def test_max_plus_min_of_two_tokens_is_exact() -> None:
+    """Catches a claim that budgets are tight everywhere: softmax and softmin of two tokens add up to x(1) + x(2).
+
+    The weights of the two heads are swapped, so the error is 0 at every beta and no quarter of the budget is reached.
+    """
+    network = specialists(toy(2), EPS, Form.SHARPENED).network
+    tokens = np.random.default_rng(5).random((1000, 2, 1))
+    assert np.abs(values(network, toy(2), tokens)).max() < FLOAT_TOLERANCE
