@@ -150,9 +150,9 @@ def _candidates(task: RetrievalTask, starts: Sequence[Point], index: int, minima
     As x^(j) belongs to K_j, (B) forbids anything longer. Of many, those at whose ends the others are largest.
     """
     start, own = starts[index], task.features[index].expression
-    directions = [direction for direction in _directions(start, starts) if _reach(start, direction) > 0]
-    ends = np.array([[float(a) + float(_reach(start, way)) * float(b) for a, b in zip(start, way, strict=True)]
-                     for way in directions]).reshape(-1, len(start))  # fmt: skip
+    rays = [(way, reach) for way in _directions(start, starts) if (reach := _reach(start, way)) > 0]
+    far = [[float(a) + float(reach) * float(b) for a, b in zip(start, way, strict=True)] for way, reach in rays]
+    ends = np.array(far).reshape(-1, len(start))
     elsewhere = {f"x{axis}": np.array([float(x[axis]) for x in starts]) for axis in range(task.token_dim)}
     at_minimisers = np.broadcast_to(evaluate(own, elsewhere, FLOAT64), (len(starts),))
     ceiling = np.delete(at_minimisers, index).min(initial=np.inf) + TIE
@@ -162,10 +162,8 @@ def _candidates(task: RetrievalTask, starts: Sequence[Point], index: int, minima
     at_ends = {name: rows[np.arange(len(ends)), steps][:, None] for name, rows in tokens.items()}
     excess = _excess(_features(task, at_ends), minima, index)[:, 0]
     kept = [k for k in np.argsort(-excess, kind="stable") if steps[k] > 0][:MOST_PROFILES]
-    return [
-        tuple(a + _reach(start, way) * Fraction(step, CEILING_STEPS) * b for a, b in zip(start, way, strict=True))
-        for way, step in ((directions[k], int(steps[k])) for k in kept)
-    ]
+    chosen = [(rays[k][0], rays[k][1] * Fraction(int(steps[k]), CEILING_STEPS)) for k in kept]
+    return [tuple(a + share * b for a, b in zip(start, way, strict=True)) for way, share in chosen]
 
 
 def _reach(start: Point, direction: Point) -> Fraction:
