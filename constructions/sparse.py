@@ -86,18 +86,17 @@ class SparseMatrix:
 
     def product(self, x: Any, arithmetic: ArrayArithmetic) -> Any:
         """``matrix @ x`` along the last axis of x (..., columns) -> (..., rows), in any arithmetic."""
-        # Rows with equally many entries are done together: gather their columns, multiply, add up.
+        # Rows with equally many entries are done together, entry after entry: every arithmetic can index, * and +.
         sizes = np.diff(self.starts)
         parts, order = [], []
         for size in np.unique(sizes):
             rows = np.flatnonzero(sizes == size)
-            places = self.starts[rows][:, None] + np.arange(size)[None, :]
-            if not size:  # rows without entries: 0 times some number
-                parts.append(x[..., np.zeros(len(rows), dtype=np.int64)] * 0)
-            else:
-                gathered = x[..., self.columns[places]][..., None, :]
-                weights = arithmetic.asarray(self.values[places][..., None])
-                parts.append(arithmetic.matmul(gathered, weights)[..., 0, 0])
+            total = x[..., np.zeros(len(rows), dtype=np.int64)] * 0  # right for rows without entries
+            for k in range(size):
+                places = self.starts[rows] + k
+                term = x[..., self.columns[places]] * arithmetic.asarray(self.values[places])
+                total = total + term if k else term
+            parts.append(total)
             order.append(rows)
         return arithmetic.concatenate(parts)[..., np.argsort(np.concatenate(order))]
 

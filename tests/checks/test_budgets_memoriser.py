@@ -18,6 +18,7 @@ from checks.design import knowledge_of
 from checks.sup_error import sup_error
 from constructions import memoriser as build_memoriser
 from constructions import selector as build_selector
+from constructions import sparse
 from constructions.arithmetic import FLOAT64, fractions
 from constructions.built import Built
 from constructions.deep_relu import centred_staircase, minimum_from, staircase_maximum, tournament_maximum
@@ -112,6 +113,18 @@ def test_the_budget_dominates_branch_and_bound(form: str) -> None:
     found = sup_error(built.network, built.task, negligible=TENTH / 100)
     assert found.lower <= bound
     assert found.lower > bound / 4
+
+
+def test_branch_and_bound_reads_sparse_layers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Catches an interval arithmetic that cannot run a sparse layer: all layers sparse, the same budget dominates."""
+    monkeypatch.setattr(sparse, "DENSE_ENTRIES", 0)
+    built = made("five", quadratic(1, 1, 2), TENTH)
+    assert isinstance(built.network.readout, Perceptron)
+    assert isinstance(built.network.readout.layers[2], SparseLayer)
+    bound = certify(built).bound_upper
+    assert bound is not None
+    found = sup_error(built.network, built.task, negligible=TENTH / 100)
+    assert bound / 4 < found.lower <= bound
 
 
 def numbers(data: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
