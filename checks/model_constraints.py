@@ -16,11 +16,9 @@ import numpy as np
 
 from checks.covering import NotReadable, read_encoder
 from checks.piecewise import Interval, range_of
-from constructions.arithmetic import EXACT, ExactArray, fractions
-from constructions.evaluate import apply_map
+from constructions.arithmetic import EXACT, ExactArray
 from constructions.network import Formula, Map, Network, Perceptron
 from constructions.sparse import SparseLayer, entries_of
-from theory.errors import InexactOperation
 from theory.exact import decimal
 from theory.ledger import Proved, Refuted, Undecided, Verdict
 from theory.rational_bounds import sqrt_lower
@@ -164,17 +162,18 @@ def _ranges(network: Network, position: int) -> list[Interval]:
         return _by_intervals(encoder, cube, position)
 
 
-def _by_intervals(encoder: Map, ranges: list[Interval], position: int) -> list[Interval]:
+def _by_intervals(encoder: Map, ranges: Sequence[Interval], position: int) -> list[Interval]:
     assert isinstance(encoder, Perceptron)
+    found = list(ranges)
     for layer in encoder.layers:
         bias = layer.bias[position - 1] if layer.bias.ndim == 2 else layer.bias
         following = []
         for row, offset in zip(entries_of(layer).rows(), bias, strict=True):
-            ends = [sorted((w * ranges[c][0], w * ranges[c][1])) for c, w in row.items()]
+            ends = [sorted((w * found[c][0], w * found[c][1])) for c, w in row.items()]
             low, high = (Fraction(offset) + sum((end[side] for end in ends), ZERO) for side in (0, 1))
             following.append(_activated(layer.activation, low, high))
-        ranges = following
-    return ranges
+        found = following
+    return found
 
 
 def _activated(activation: str, low: Fraction, high: Fraction) -> Interval:
@@ -186,17 +185,16 @@ def _activated(activation: str, low: Fraction, high: Fraction) -> Interval:
 
 
 def _norm_squared_lower(network: Network) -> Fraction:
-    """The largest |P(x,t)|_2^2 at corners of the cube, exactly; 0 if P is not rational there."""
+    """A lower bound of sup |P(x,t)|_2^2: its value at corners of the cube (exact for ReLU encoders); 0 for formulas."""
+    if isinstance(network.encoder, Formula):
+        return ZERO
     if network.token_dim > MOST_CORNERS_DIM:
-        corners = [(0,) * network.token_dim, (1,) * network.token_dim]
+        corners = [(ZERO,) * network.token_dim, (ONE,) * network.token_dim]
     else:
-        corners = list(product((0, 1), repeat=network.token_dim))
+        corners = list(product((ZERO, ONE), repeat=network.token_dim))
     largest = ZERO
-    for corner in corners:
-        tokens = fractions([corner] * network.seq_len)
-        try:
-            encoded = apply_map(network.encoder, tokens, EXACT)
-        except InexactOperation:
-            return ZERO
-        largest = max(largest, max(sum(entry * entry for entry in row) for row in encoded))
+    for position in _distinct_positions(network.encoder, network.seq_len):
+        for corner in corners:
+            found = _by_intervals(network.encoder, [(entry, entry) for entry in corner], position)
+            largest = max(largest, sum((max(low, -high, ZERO) ** 2 for low, high in found), ZERO))
     return largest

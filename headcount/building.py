@@ -14,7 +14,7 @@ from checks.budget import Report
 from checks.certificates import writer
 from checks.covering import NotReadable
 from checks.error_certificates import error_certificate
-from checks.hypotheses import applicable, check_task
+from checks.hypotheses import HypothesisCheck, applicable, check_task
 from checks.sup_error import sup_error
 from constructions.built import Built
 from constructions.network_file import encode, require_suffix
@@ -48,7 +48,8 @@ def run(
     task, eps = load_task(task_name, seq_len), positive("eps", parse_exact(eps_text))
     if out is not None:
         require_suffix(out)
-    verdict: Verdict = applicable(check_task(task), ("DEF-D.range",))
+    hypotheses = check_task(task)
+    verdict: Verdict = applicable(hypotheses, ("DEF-D.range",))
     if isinstance(verdict, NotApplicable):
         _give_up(verdict, f"{chosen.claims} says nothing about {task.name}. Try: rescale the feature.", as_json)
     with console.progress_bar(kind, 3, as_json) as advance:
@@ -60,7 +61,7 @@ def run(
             _give_up(Undecided(reason, remedy.rstrip(".")), f"{kind} for {task.name}: too large to build.", as_json)
         advance("certifying its error", 1)
         report = budgets.certify(built)
-        data = describe(built, report)
+        data = describe(built, report, hypotheses)
         if task.seq_len * task.token_dim <= BISECTED and not built.network.token_layers:
             advance("bisecting the cube", 2)
             data["branch_and_bound"] = bisected(built)
@@ -82,7 +83,7 @@ def _give_up(verdict: Verdict, why: str, as_json: bool) -> None:
     console.finish(verdict.exit_code)
 
 
-def describe(built: Built, report: Report) -> dict[str, Any]:
+def describe(built: Built, report: Report, hypotheses: Sequence[HypothesisCheck]) -> dict[str, Any]:
     """Everything worth knowing about the network, as plain data."""
     bound, witness, network = report.bound_upper, getattr(report.verdict, "witness", {}), built.network
     return {
@@ -106,7 +107,7 @@ def describe(built: Built, report: Report) -> dict[str, Any]:
         "witness": witness.get("sequence"),
         "budget": [_term(term) for term in report.terms],
         "hypotheses": [
-            {"id": check.id, "verdict": check.verdict.label, "detail": check.detail} for check in check_task(built.task)
+            {"id": check.id, "verdict": check.verdict.label, "detail": check.detail} for check in hypotheses
         ],
     }
 

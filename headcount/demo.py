@@ -16,6 +16,7 @@ import numpy as np
 from checks import budget
 from checks.certificates import writer
 from checks.error_certificates import error_certificate
+from checks.hypotheses import check_task
 from constructions.adversary.attack import attack
 from constructions.built import Built
 from constructions.task import RetrievalTask, built_in, toy
@@ -84,7 +85,7 @@ def _build(out: Path) -> dict[str, Any]:
     building.write_network(out / "two_heads.json", built)
     _write_error_certificate(out / CERTIFICATES["error"], built, task, certified)
     _write_error_certificate(out / CERTIFICATES["gate"], *_certified("hard_gate", 4, Form.PUBLISHED))
-    data = building.describe(built, certified)
+    data = building.describe(built, certified, check_task(task))
     return {
         "seq_len": BUILD_SEQ_LEN,
         "form": built.form,

@@ -15,7 +15,16 @@ from headcount.figures import FIRST, SECOND, STYLE, THIRD, svg
 if TYPE_CHECKING:
     from headcount.scaling import Series
 
-COLOURS = (FIRST, SECOND, "#b0851a", THIRD, "#3f7d3a", "#7a3f8f")
+COLOURS = {
+    "D heads": FIRST,
+    "memoriser, merged": SECOND,
+    "memoriser, merged, dense": "#b0851a",
+    "memoriser, pieces apart": THIRD,
+    "memoriser, exact minima": "#3f7d3a",
+    "one wide head": "#a8325a",
+}
+OTHERS = "#7a3f8f"
+"""Bounds."""
 LOWER = ("N4",)
 """Claims that are lower bounds: their region is shaded."""
 HIGHEST = 14.0
@@ -36,14 +45,16 @@ def picture(task: str, seq_len: int, eps: str, left: Sequence[Series], right: Se
 
 
 def _panel(axes: Axes, series: Sequence[Series]) -> None:
-    for colour, curve in zip(COLOURS, series, strict=False):
+    for curve in series:
+        colour = COLOURS.get(curve.name, OTHERS)
         shown = [point for point in curve.points if point["log10_parameters"] <= HIGHEST]
         built = [point for point in shown if point["source"] == "built"]
         beyond = [point for point in shown if point["source"] == "formula"]
         label = curve.name + (f", slope {curve.slope_proved}" if curve.slope_proved is not None else "")
         note = curve.note or ("above the frame" if curve.points and not shown else "")
-        axes.plot(*_xy(built), "o-", color=colour, markersize=4, label=label + (f" - {note}" if note else ""))
-        axes.plot(*_xy([*built[-1:], *beyond]), "--", color=colour, linewidth=1.2)
+        label += f" - {note}" if note else ""
+        axes.plot(*_xy(built), "o-", color=colour, markersize=4, label=label if built else None)
+        axes.plot(*_xy([*built[-1:], *beyond]), "--", color=colour, linewidth=1.2, label=None if built else label)
         if curve.claim in LOWER and beyond:
             axes.fill_between(*_xy(beyond), 0, color=colour, alpha=0.08, linewidth=0)
     axes.set_ylim(bottom=0)
