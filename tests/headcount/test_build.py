@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
 
-from checks import budgets
+from checks import budgets, properties, strategies
 from constructions import to_torch
 from constructions.arithmetic import EXACT, FLOAT64
 from constructions.evaluate import evaluate
@@ -26,6 +27,8 @@ from theory.ledger import Proved
 
 TORCH_ROUNDING = 1e-9
 SLOPE_TOLERANCE = 0.05
+ROUNDING_PER_SCORE, SMALLEST_SCALE = Fraction(1, 10**11), Fraction(100)
+"""float64 loses a few 2^-53 of the largest numbers on the way: scores of size beta, or read-out weights below 100."""
 CASES = [(name, form) for name, kind in kinds.kinds().items() for form in kind.forms if form != "published"]
 CASES.append(("token_heads", "published"))
 
@@ -169,3 +172,20 @@ def test_the_form_defaults_to_the_first() -> None:
     assert kinds.named("specialists", None)[1] == "sharpened"
     with pytest.raises(InvalidInput, match="exact, smooth"):
         kinds.named("selector", "relu")
+
+
+@pytest.mark.parametrize("name", kinds.kinds())
+def test_all_arithmetics_agree_on_every_kind(name: str) -> None:
+    """Catches an arithmetic in which some layer, activation or copy of a neuron is treated differently; and an error
+    of eps or more at any of 500 hard sequences, which would contradict the certificate."""
+    task, eps = built_in("toy", 4), Fraction(1, 4)
+    network = kinds.make(name, task, eps, None).network
+    scores = max([SMALLEST_SCALE, network.beta, *(layer.beta for layer in network.token_layers)])
+
+    @settings(max_examples=500, deadline=None, database=None)
+    @given(strategies.token_sequences(task))
+    def agree(tokens: Any) -> None:
+        properties.arithmetics_agree(network, tokens, ROUNDING_PER_SCORE * scores)
+        properties.approximates(network, task, tokens, eps)
+
+    agree()
