@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import re
 from pathlib import Path
 
@@ -21,10 +20,3 @@ def test_the_two_files_of_the_page_are_the_same_task(tmp_path: Path) -> None:
         found.append(load_task(str(path), 8))
     assert found[0] == found[1]
     assert found[0].features[1].positions == (1, 2, 4)
-
-
-def test_examples_of_the_page_run() -> None:
-    """Catches a documented call that fails or gives something else."""
-    results = doctest.testfile(str(PAGE), module_relative=False)
-    assert results.attempted >= 5
-    assert results.failed == 0
