@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cmp_to_key, reduce
 from operator import add
 from typing import Any
@@ -14,8 +14,12 @@ NARROW_SCORE = 0.5**16
 """Scores known at least this well go through the centred form, wider ones through the exact range."""
 
 
-def softmax_average(scores: Sequence[Ball], values: Sequence[Sequence[Ball]]) -> list[Ball]:
+def softmax_average(
+    scores: Sequence[Ball], values: Sequence[Sequence[Ball]], matrix: Callable[[list[list[Ball]]], Any]
+) -> list[Ball]:
     """``sum_t e^{s_t} v_t / sum_t e^{s_t}`` for T scores and T rows of values; one ball for each column.
+
+    ``matrix`` makes a matrix of balls (flint's, for its fast products).
 
     For wide scores the enclosure is the exact range over the box of scores and values, column by column, up to rounding
     (what links a score to its own value is not used); for narrow ones a centred form, optimal to first order.
@@ -25,20 +29,20 @@ def softmax_average(scores: Sequence[Ball], values: Sequence[Sequence[Ball]]) ->
     """
     top = max((score.mid() for score in scores), key=float)
     shifted = [score - top for score in scores]  # a common shift cancels; any exact one will do
-    columns = [[row[column] for row in values] for column in range(len(values[0]))]
     if all(score.rad() <= NARROW_SCORE for score in shifted):
-        weights = [score.exp() for score in shifted]
-        return [_finite(_centred(weights, column)) for column in columns]
+        return [_finite(mean) for mean in _centred([score.exp() for score in shifted], values, matrix)]
+    columns = [[row[column] for row in values] for column in range(len(values[0]))]
     low, high = [score.lower().exp() for score in shifted], [score.upper().exp() for score in shifted]
     return [_finite(_exact_range(low, high, column)) for column in columns]
 
 
-def _centred(weights: Sequence[Ball], values: Sequence[Ball]) -> Ball:
+def _centred(weights: list[Ball], values: Sequence[Sequence[Ball]], matrix: Callable[..., Any]) -> list[Ball]:
     # sum w v / sum w = c + sum w (v - c) / sum w for every c; near the average the radii of the weights nearly cancel.
-    total = reduce(add, weights)
-    plain = reduce(add, [weight.mid() * value.mid() for weight, value in zip(weights, values, strict=True)])
-    centre = (plain / total).mid()
-    return centre + reduce(add, [w * (value - centre) for w, value in zip(weights, values, strict=True)]) / total
+    total, row = reduce(add, weights), matrix([weights])
+    plain = row.mid() * matrix([list(channels) for channels in values]).mid()
+    centres = [(moment / total).mid() for moment in plain.entries()]
+    offsets = [[value - c for value, c in zip(channels, centres, strict=True)] for channels in values]
+    return [c + moment / total for c, moment in zip(centres, (row * matrix(offsets)).entries(), strict=True)]
 
 
 def _exact_range(low: Sequence[Ball], high: Sequence[Ball], values: Sequence[Ball]) -> Ball:

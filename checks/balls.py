@@ -40,8 +40,8 @@ MIN_BITS = 24
 MAX_BITS = 1_000_000
 WIDE_BITS = 16
 """Below this many bits of accuracy a ball is wide and functions are evaluated at its two ends."""
-_NARROW_RADIUS = 0.5**WIDE_BITS
-_ZERO = flint.arb(0)
+_NARROW_RADIUS = flint.arb(0.5**WIDE_BITS)
+_ZERO, _HALF = flint.arb(0), flint.arb(0.5)
 _GELU_TURN = (Fraction(-7517915247, 10**10), Fraction(-7517915246, 10**10))
 """Around the only zero of gelu' = Phi(x) + x phi(x): as gelu'' = phi(x) (2 - x^2), gelu' falls from 0 until -sqrt 2,
 rises to a positive value at sqrt 2, then falls to 1: exactly one sign change. A test checks the bracket."""
@@ -280,19 +280,20 @@ class BallArithmetic:
         return _each(divide, x, y)
 
     def exp(self, x: Any) -> Any:
-        return _each(exp, x)
+        return _each_narrow(Ball.exp, exp, x)
 
     def log(self, x: Any) -> Any:
         return _each(log, x)
 
     def tanh(self, x: Any) -> Any:
-        return _each(tanh, x)
+        return _each_narrow(Ball.tanh, tanh, x)
 
     def relu(self, x: Any) -> Any:
         return _each(relu, x)
 
     def gelu(self, x: Any) -> Any:
-        return _each(gelu, x)
+        root = flint.arb(0.5).sqrt()
+        return _each_narrow(lambda y: y * (-y * root).erfc() * _HALF, gelu, x)
 
     def sigmoid(self, x: Any) -> Any:
         return _each(sigmoid, x)
@@ -313,7 +314,10 @@ class BallArithmetic:
         return _each(lambda *parts: maximum(parts), *values)
 
     def asarray(self, exact_values: ExactArray) -> Any:
-        return _each(_ball, np.asarray(exact_values))
+        array = np.asarray(exact_values)
+        if array.dtype == np.float64 and array.shape and np.isfinite(array).all():
+            return _each(flint.arb, array)
+        return _each(_ball, array)
 
     def matmul(self, a: Any, b: Any) -> Any:
         if b.ndim == 2:
@@ -343,7 +347,7 @@ class BallArithmetic:
         values = np.broadcast_to(values, leading + values.shape[-2:])
         result = np.empty(leading + values.shape[-1:], dtype=object)
         for index in np.ndindex(leading):
-            result[index] = softmax_average(scores[index], values[index])
+            result[index] = softmax_average(scores[index], values[index], flint.arb_mat)
         return result
 
 
@@ -375,6 +379,11 @@ def _each(function: Callable[..., Ball], *arguments: Any) -> Any:
     if any(isinstance(argument, np.ndarray) for argument in arguments):
         return np.frompyfunc(function, len(arguments), 1)(*arguments)
     return function(*arguments)
+
+
+def _each_narrow(narrow: Callable[[Ball], Ball], general: Callable[[Ball], Ball], x: Any) -> Any:
+    """``general`` on every entry; where an array's entry is narrow, hence finite, flint's own function does."""
+    return _each(lambda y: narrow(y) if y.rad() <= _NARROW_RADIUS else general(y), x)
 
 
 def _product(a: Any, b: Any) -> Any:

@@ -55,10 +55,8 @@ def attention(network: Network, tokens: Any, arithmetic: ArrayArithmetic) -> Any
     if asking is not None:
         return _heard(network, asking, states, arithmetic)[..., 0, :]
     outputs = []
-    for head in network.heads:
-        query = _exact_product(head.query, network.class_token) + _exact(head.query_bias)
-        direction = arithmetic.asarray(_exact_product(_exact(head.key.T), query)[:, None] * network.beta)
-        scores = arithmetic.matmul(states, direction)[..., 0]
+    for head, direction in zip(network.heads, network.score_directions, strict=True):
+        scores = arithmetic.matmul(states, arithmetic.asarray(direction[:, None]))[..., 0]
         values = arithmetic.matmul(states, arithmetic.asarray(head.value.T)) + arithmetic.asarray(head.value_bias)
         outputs.append(arithmetic.attend(scores, values))
     return arithmetic.concatenate(outputs)
@@ -128,10 +126,6 @@ def _apply_formula(function: Formula, x: Any, arithmetic: ArrayArithmetic) -> An
 
 def _exact(array: ExactArray) -> ExactArray:
     return np.asarray(EXACT.asarray(np.asarray(array, dtype=array.dtype if array.dtype == object else np.float64)))
-
-
-def _exact_product(matrix: ExactArray, vector: ExactArray) -> ExactArray:
-    return np.asarray(_exact(matrix) @ _exact(vector))
 
 
 def _check_tokens(seq_len: int, token_dim: int, tokens: Any) -> None:

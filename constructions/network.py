@@ -15,8 +15,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
-from constructions.arithmetic import ExactArray, exact_array
+from constructions.arithmetic import EXACT, ExactArray, exact_array
 from theory.errors import InvalidInput
 from theory.expressions import Expression, free_variables
 
@@ -206,6 +207,15 @@ class Network:
     @property
     def num_heads(self) -> int:
         return len(self.heads)
+
+    @cached_property
+    def score_directions(self) -> tuple[ExactArray, ...]:
+        """For each head the vector (E,) whose product with an encoded token is its score with beta; exact."""
+        token = EXACT.asarray(self.class_token)
+        return tuple(
+            EXACT.asarray(head.key).T @ (EXACT.asarray(head.query) @ token + EXACT.asarray(head.query_bias)) * self.beta
+            for head in self.heads
+        )
 
     @property
     def value_dim(self) -> int:
