@@ -22,7 +22,12 @@ app = typer.Typer(
 )
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
-Task = Annotated[str, typer.Option(help="toy, hard_gate, synthetic(D), quadratic(D,d), or the path of a .toml file.")]
+Task = Annotated[
+    str,
+    typer.Option(
+        help="toy, hard_gate, synthetic(D), quadratic(D,d[,layout]), order_statistics(m), or a .toml or .json file."
+    ),
+]
 SeqLen = Annotated[int, typer.Option("--seq-len", help="Sequence length T.")]
 Eps = Annotated[str, typer.Option(help="Accuracy, exact: 0.05, 1e-6 or 1/20.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of everything random.")]
