@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import chain
 from math import floor
 from typing import Any
 
@@ -18,9 +19,10 @@ import numpy as np
 from scipy.linalg import qr
 
 from checks import balls
+from checks.approach import approach, middles
 from checks.balls import BALLS, Ball
 from checks.jets import gelu_slope
-from constructions.adversary.continuous import Progress, search
+from constructions.adversary.continuous import Progress, fallbacks, search
 from constructions.adversary.forward import Forward, seeded
 from constructions.adversary.pairs import Array, folded, outputs_and_jacobian
 from constructions.adversary.pieces import output_spans, spanning_rows
@@ -76,21 +78,19 @@ def prove(network: Network, task: RetrievalTask, first: Array, second: Array) ->
         if sequence.shape != wanted or not (sequence.min() >= 0 and sequence.max() <= 1):
             raise InvalidInput.about(name, sequence.shape, f"shape {wanted}, entries in [0, 1]", "clip the tokens")
     guess = np.round(off_kinks(network, np.stack([first, second])) * 2.0**FIXED_BITS) / 2.0**FIXED_BITS
-    weighted = _weighted_jacobian(network, guess)
-    rows = _independent_rows(network, guess, weighted)
-    places = _choose_free(weighted[_channels(network, rows)], guess)
-    if isinstance(places, Undecided):
-        return places
+    rows = _independent_rows(network, guess, _weighted_jacobian(network, guess))
+    if np.count_nonzero(_room(network, guess)) < len(rows):
+        return Undecided(f"{len(rows)} equations, but fewer coordinates with room to move.", "another pair")
     bits, reason = FIRST_BITS, ""
     while bits <= MOST_BITS:
         try:
             with balls.precision(bits):
-                outcome = _Attempt(network, task, guess, places, rows, bits).run()
+                outcome = _Attempt(network, task, guess, rows, bits).run()
         except NotFinite as error:
             outcome = Undecided(str(error), "another start")
         if isinstance(outcome, Collision):
             return outcome
-        reason, bits = outcome.reason, 2 * bits
+        reason, bits = outcome.reason, 4 * bits
     return Undecided(f"{reason} (up to {MOST_BITS} bits)", "another start of the search")
 
 
@@ -108,7 +108,8 @@ def strongest(
     nothing about the block.
     """
     reason = "The search met the equations nowhere."
-    for pair in search(network, task, seed, budget_seconds, starts, progress):
+    found = search(network, task, seed, budget_seconds, starts, progress)
+    for pair in chain(found, fallbacks(network, task, seed, found)):
         outcome = prove(network, task, pair.first, pair.second)
         if isinstance(outcome, Collision):
             return outcome
@@ -157,14 +158,18 @@ def _weighted_jacobian(network: Network, pair: Array) -> Array:
     """Jacobian (outputs, 2 T d) of the equations, columns weighted by the room to the boundary and to relu kinks."""
     network = folded(network)
     jacobian = outputs_and_jacobian(network, pair)[1]
+    return np.asarray(np.concatenate([jacobian[0], -jacobian[1]], axis=1) * _room(network, pair).reshape(-1))
+
+
+def _room(network: Network, pair: Array) -> Array:
+    """For each coordinate (2, T, d) the room to the boundary and to relu kinks, 0 if it is too little."""
     room = np.minimum(pair, 1 - pair)
     if (layer := _relu_layer(network)) is not None:
         steepness = np.abs(layer[0]).sum(axis=1)
         moving = steepness > 0
         distance = np.abs(pair @ layer[0].T + layer[1])[..., moving] / steepness[moving]
         room = np.minimum(room, distance.min(axis=-1, initial=1.0)[..., None])
-    weight = np.where(room < LEAST_ROOM, 0, room).reshape(-1)
-    return np.asarray(np.concatenate([jacobian[0], -jacobian[1]], axis=1) * weight)
+    return np.where(room < LEAST_ROOM, 0, room)
 
 
 def _independent_rows(network: Network, pair: Array, weighted: Array) -> tuple[tuple[int, int], ...]:
@@ -188,14 +193,10 @@ def _determine_all(rows: Sequence[tuple[int, int]], spans: Sequence[Sequence[lis
     return True
 
 
-def _choose_free(equations: Array, pair: Array) -> tuple[tuple[int, int, int], ...] | Undecided:
-    """k coordinates (sequence, token, axis; from 0) on which the k equations depend best: column-pivoted QR."""
-    count = len(equations)
-    if np.count_nonzero(np.abs(equations).max(axis=0)) < count:
-        return Undecided(f"{count} equations, but fewer coordinates with room to move.", "another pair")
-    directions = np.linalg.svd(equations, full_matrices=False)[2]  # the scale of the equations does not matter
-    order = qr(directions, mode="r", pivoting=True)[1][:count]
-    return tuple((int(s), int(t), int(c)) for s, t, c in zip(*np.unravel_index(order, pair.shape), strict=True))
+def _choose_free(directions: Array, shape: tuple[int, ...]) -> tuple[tuple[int, int, int], ...]:
+    """k coordinates (sequence, token, axis; from 0) on which k orthonormal rows depend best: column-pivoted QR."""
+    order = qr(directions, mode="r", pivoting=True)[1][: len(directions)]
+    return tuple((int(s), int(t), int(c)) for s, t, c in zip(*np.unravel_index(order, shape), strict=True))
 
 
 class _Attempt:
@@ -206,17 +207,23 @@ class _Attempt:
         network: Network,
         task: RetrievalTask,
         guess: Array,
-        places: tuple[tuple[int, int, int], ...],
         rows: tuple[tuple[int, int], ...],
         bits: int,
     ) -> None:
-        self.network, self.task, self.places, self.rows, self.bits = network, task, places, rows, bits
-        self.index = tuple(np.array(column) for column in zip(*places, strict=True))
+        self.network, self.task, self.rows, self.bits = network, task, rows, bits
         self.channels = _channels(network, rows)
         self.tokens = BALLS.asarray(guess)
+        self.places: tuple[tuple[int, int, int], ...] = ()
 
     def run(self) -> Collision | Undecided:
-        inverse = _middles(balls.inverse(_middles(self._jacobian(self.tokens))))
+        reached = approach(self.tokens, self._room, self._equations)
+        if reached is None:
+            return Undecided("Newton's method stalls.", "a pair that nearly collides")
+        near, whitened = np.asarray(reached[0], dtype=np.float64), reached[1]
+        self.tokens = BALLS.asarray(np.round(near * 2.0**FIXED_BITS) / 2.0**FIXED_BITS)
+        self.places = _choose_free(whitened.rows, near.shape)
+        self.index = tuple(np.array(column) for column in zip(*self.places, strict=True))
+        inverse = middles(balls.inverse(middles(self._jacobian(self.tokens))))
         previous = None
         for _ in range(MAX_NEWTON):
             step = inverse @ self._difference(self.tokens)
@@ -226,7 +233,7 @@ class _Attempt:
             if previous is not None and size > previous / 2:
                 return Undecided("Newton's method stalls.", "a pair that nearly collides")
             previous = size
-            self.tokens[self.index] = _middles(self.tokens[self.index] - step)
+            self.tokens[self.index] = middles(self.tokens[self.index] - step)
         exact = self._rounded()
         radius = Fraction(2) ** (-(self.bits // 2) + 8)
         reach = np.full(exact.shape, Fraction(0), dtype=object)
@@ -260,12 +267,18 @@ class _Attempt:
         outputs = attention(self.network, tokens, BALLS)
         return (outputs[0] - outputs[1])[self.channels]
 
+    def _room(self, tokens: Any) -> Array:
+        return _room(self.network, np.asarray(tokens, dtype=np.float64)).reshape(-1)
+
+    def _equations(self, tokens: Any) -> tuple[Any, Any]:
+        """Difference (k,) and Jacobian (k, 2 T d)."""
+        outputs = attention(self.network, seeded(tokens, balls.exact(0), balls.exact(1)), BALL_FORWARD)
+        first, second = (outputs.tangent[:, s, self.channels] for s in (0, 1))
+        return (outputs.value[0] - outputs.value[1])[self.channels], np.concatenate([first, -second]).T
+
     def _jacobian(self, tokens: Any) -> Any:
         """d g / d(free coordinates): (k, k)."""
-        outputs = attention(self.network, seeded(tokens, balls.exact(0), balls.exact(1)), BALL_FORWARD)
-        s, t, c = self.index
-        columns = outputs.tangent[t * self.network.token_dim + c, s][:, self.channels]  # (k places, k rows)
-        return (columns * np.where(s == 0, 1, -1)[:, None]).T
+        return self._equations(tokens)[1][:, np.ravel_multi_index(self.index, tokens.shape)]
 
     def _rounded(self) -> ExactArray:
         exact = np.vectorize(balls.middle, otypes=[object])(self.tokens)
@@ -273,10 +286,6 @@ class _Attempt:
         for place in self.places:
             exact[place] = Fraction(round(exact[place] * unit), unit)
         return np.asarray(exact)
-
-
-def _middles(array: Any) -> Any:
-    return np.frompyfunc(lambda ball: balls.exact(balls.middle(ball)), 1, 1)(array)
 
 
 def _step(x: Any) -> Any:

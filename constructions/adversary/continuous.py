@@ -10,7 +10,7 @@ from the boundary of the cube and from kinks that keeps most of the gap, then Ne
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -26,7 +26,7 @@ from constructions.task import RetrievalTask
 MAX_STEPS = 200
 FIRST_RADIUS, RESTART_RADIUS, LAST_RADIUS, WIDEST_RADIUS = 0.02, 0.02, 1e-7, 0.5
 FIRST_PENALTY, MAX_PENALTY = 1e3, 1e5
-LEAST_GAIN = 1e-6
+LEAST_GAIN, LEAST_GAP = 1e-6, 1e-4  # gain of a step relative to the gap
 MAX_STALLS = 3
 PATIENCE, QUICK, THOROUGH = 15, 1e-2, 1e-5
 POLISHED = 4  # so many of the best pairs are climbed thoroughly
@@ -35,6 +35,8 @@ MARGIN = 2e-3  # a coordinate nearer to the boundary of the cube than this is no
 MET = 1e-5  # l1 norm of the whitened equations below which a pair counts as met
 RCOND = 1e-8
 KEPT = 0.995  # share of the gap that the walk into the interior keeps
+FURTHER = (0.9, 0.5)  # the same, for pairs that could not be proved
+FALLBACKS, DRAWS, INNER = 4, 24, 0.9
 INTERIOR_STEPS = 8
 DISTINCT = 0.03
 
@@ -145,7 +147,7 @@ def climb(
         history.append(merit)
         if len(history) > PATIENCE and residual < MET and merit - history[-PATIENCE] < least_share * here.gap:
             break
-        if step is None or predicted - merit < LEAST_GAIN or radius < LAST_RADIUS:
+        if step is None or predicted - merit < LEAST_GAIN * max(here.gap, LEAST_GAP) or radius < LAST_RADIUS:
             stalls += 1
             if stalls >= MAX_STALLS:
                 if residual < MET or penalty >= MAX_PENALTY:
@@ -158,17 +160,39 @@ def climb(
         gained = (found - merit) / (predicted - merit)
         if gained > 0.05:
             pair, here = candidate, problem.observe(candidate, generator)
-            stalls = 0 if gained * (predicted - merit) > LEAST_GAIN else stalls
+            stalls = 0 if gained * (predicted - merit) > LEAST_GAIN * max(here.gap, LEAST_GAP) else stalls
         radius = min(2 * radius, WIDEST_RADIUS) if gained > 0.7 else radius if gained > 0.25 else radius / 3
     return pair
 
 
-def retreat(problem: PairProblem, pair: Array, generator: np.random.Generator, deadline: float) -> Array:
+def fallbacks(network: Network, task: RetrievalTask, seed: int, found: Sequence[FloatPair]) -> Iterator[FloatPair]:
+    """Easier pairs, where none of those found could be proved: walked further inside, then plain starts.
+
+    The latter need not meet the equations: a proof that is willing to move them may start there.
+    """
+    generator = np.random.default_rng([seed, 0x66616C6C])
+    problem = PairProblem(network, task)
+
+    def described(name: str, pair: Array) -> FloatPair:
+        return FloatPair(pair[0], pair[1], problem.merit_terms(pair)[0], problem.residual(pair), name, 0.0)
+
+    for kept in FURTHER:
+        for old in found[:FALLBACKS]:
+            pair = np.stack([old.first, old.second])
+            yield described(f"{old.start}, inside", retreat(problem, pair, generator, np.inf, kept))
+    plain = list(Starts(task, generator).kinds.items())
+    drawn = [(name, 0.5 + INNER * (draw() - 0.5)) for name, draw in DRAWS // len(plain) * plain]
+    yield from sorted((described(name, pair) for name, pair in drawn), key=lambda pair: -pair.gap)
+
+
+def retreat(
+    problem: PairProblem, pair: Array, generator: np.random.Generator, deadline: float, kept: float = KEPT
+) -> Array:
     """Move tokens away from the boundary of the cube and from kinks, keeping the equations and most of the gap.
 
     Vertices of linear programs crowd tokens there, where they cannot serve as the free coordinates of a proof.
     """
-    radius, least_gap = RESTART_RADIUS, KEPT * problem.merit_terms(pair)[0]
+    radius, least_gap = RESTART_RADIUS, kept * problem.merit_terms(pair)[0]
     for _ in range(INTERIOR_STEPS):
         here = problem.observe(pair, generator)
         step, _ = LinearModel(here, pair, radius).interior(MAX_PENALTY, least_gap)
