@@ -13,7 +13,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -66,6 +67,13 @@ class Recipe:
             return self.learning_rate * step / ramp
         return self.learning_rate * 0.5 * (1 + math.cos(math.pi * (step - ramp) / max(1, steps - ramp)))
 
+    def adam_steps(self, epoch: int, per_epoch: int) -> Iterator[tuple[float, float]]:
+        """(step size, epsilon) of each step of an epoch, Adam's bias corrections folded in (`adam`)."""
+        for step in range(epoch * per_epoch + 1, (epoch + 1) * per_epoch + 1):
+            correction = math.sqrt(1 - self.beta2**step)
+            rate = self.rate(step, self.epochs * per_epoch)
+            yield rate * correction / (1 - self.beta1**step), self.epsilon * correction
+
     def to_json(self) -> dict[str, int | float]:
         """The resolved recipe, as it enters the key of a store's cell."""
         return asdict(self)
@@ -96,6 +104,10 @@ class State:
         """Model ``index`` alone, as an ensemble of one."""
         parts = {name: getattr(self, name)[index : index + 1].clone() for name in (*STATE_PARTS, "history")}
         return State(self.epoch, **parts)
+
+    def copy(self, device: torch.device) -> State:
+        """A state that shares no memory with this one, its rows on ``device``."""
+        return replace(self, **{name: getattr(self, name).to(device, copy=True) for name in STATE_PARTS})
 
     def named(self, config: BlockConfig) -> dict[str, Tensor]:
         """The ensemble's parameters by name, shapes (S, ...), copied."""
@@ -174,6 +186,56 @@ class Problem:
         return cls(train, validation, mean, std)
 
 
+class Engine(Protocol):
+    """How an epoch is computed. Engines agree up to rounding; ``name`` belongs in the key of whatever is stored.
+
+    flat: (S, P), the rows of a `State`; x (count, T, d) and y (count, l), the standardised targets, in its dtype.
+    """
+
+    name: str
+
+    def epoch(
+        self, config: BlockConfig, state: State, x: Tensor, y: Tensor, order: Tensor, recipe: Recipe, epoch: int
+    ) -> None:
+        """Train ``state`` in place, model s on the batches ``order[s]`` (batches, batch)."""
+
+    def outputs(self, config: BlockConfig, flat: Tensor, x: Tensor) -> Tensor:
+        """What every model says: (S, count, l)."""
+
+
+class TorchEngine:
+    """All models in one batched product; CPU and CUDA."""
+
+    name = "torch"
+
+    def epoch(
+        self, config: BlockConfig, state: State, x: Tensor, y: Tensor, order: Tensor, recipe: Recipe, epoch: int
+    ) -> None:
+        """See `Engine`."""
+        twins = _twins(len(order), x.device)
+        parts = [getattr(state, part) for part in STATE_PARTS]
+        flat, first, second = (part[twins] for part in parts)
+        order = order.to(x.device)[twins]
+        for index, (size, epsilon) in enumerate(recipe.adam_steps(epoch, order.shape[1])):
+            chosen = order[:, index]
+            gradient = _gradient(flat, x[chosen], y[chosen], config)
+            adam(flat, gradient, first, second, recipe, size, epsilon)
+        for part, moved in zip(parts, (flat, first, second), strict=True):
+            part.copy_(moved[: len(part)])
+
+    def outputs(self, config: BlockConfig, flat: Tensor, x: Tensor) -> Tensor:
+        """See `Engine`."""
+        parameters = _named(flat[_twins(len(flat), flat.device)], config)
+        with torch.no_grad():
+            pieces = [forward(parameters, piece[None], config) for piece in torch.split(x, EVALUATION_CHUNK)]
+        return torch.cat(pieces, dim=1)[: len(flat)]
+
+
+def _twins(models: int, device: torch.device) -> Tensor:
+    """Row numbers, twice the first if there is one: a batch of one runs in other kernels, with other last bits."""
+    return torch.tensor([row % models for row in range(max(2, models))], device=device)
+
+
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Run torch on one thread inside: a second one never pays at these sizes, and costs dearly on a busy machine."""
@@ -186,13 +248,20 @@ def one_thread() -> Iterator[None]:
 
 
 def iterate(
-    config: BlockConfig, seeds: Sequence[int], problem: Problem, recipe: Recipe, state: State | None = None
+    config: BlockConfig,
+    seeds: Sequence[int],
+    problem: Problem,
+    recipe: Recipe,
+    state: State | None = None,
+    engine: Engine | None = None,
 ) -> Iterator[State]:
     """Train; yield the state after every ``recipe.evaluate_every`` epochs and after the last one.
 
     Start afresh, or from ``state`` (rows in the order of ``seeds``). The states yielded are the caller's: save
-    them, or stop early, at will. Dtype and device are those of the state and of ``problem``'s samples.
+    them, or stop early, at will. Dtype and device are those of the state and of ``problem``'s samples. The engine is
+    torch's if none is given; `experiments.native.engine_for` gives the fastest one at hand.
     """
+    engine = TorchEngine() if engine is None else engine
     state = start(config, seeds) if state is None else state
     if state.parameters.shape[0] != len(seeds):
         raise InvalidInput.about("seeds", list(seeds), f"{state.parameters.shape[0]} seeds, one per row", "the same")
@@ -202,21 +271,16 @@ def iterate(
         raise InvalidInput.about("train.x.shape", tuple(problem.train.x.shape), condition, "a smaller batch")
     x, device = problem.train.x.to(state.parameters.dtype), problem.train.x.device
     y = ((problem.train.y - problem.mean.to(device)) / problem.std.to(device)).to(x.dtype)
-    per_epoch = count // batch
-    # A lone model trains beside its twin: products of a batch of one run in other kernels, with other last bits.
-    rows, twins = len(seeds), [row % len(seeds) for row in range(max(2, len(seeds)))]
-    flat, first, second = (getattr(state, part)[twins].to(device) for part in STATE_PARTS)
-    history = state.history
+    state = state.copy(device)
     for epoch in range(state.epoch, recipe.epochs):
-        order = torch.stack([_order(seeds[row], epoch, count, batch) for row in twins]).to(device)
-        for index in range(per_epoch):
-            chosen = order[:, index]
-            gradient = _gradient(flat, x[chosen], y[chosen], config)
-            _adam(flat, gradient, first, second, recipe, epoch * per_epoch + index + 1, recipe.epochs * per_epoch)
-        if (epoch + 1) % recipe.evaluate_every == 0 or epoch + 1 == recipe.epochs:
-            error = validation_nmse(_named(flat, config), problem, config)[:rows]
-            history = torch.cat([history, error[:, None].cpu()], dim=1)
-            yield State(epoch + 1, flat[:rows].clone(), first[:rows].clone(), second[:rows].clone(), history)
+        order = torch.stack([_order(seed, epoch, count, batch) for seed in seeds])
+        engine.epoch(config, state, x, y, order, recipe, epoch)
+        state = replace(state, epoch=epoch + 1)
+        if state.epoch % recipe.evaluate_every == 0 or state.epoch == recipe.epochs:
+            said = engine.outputs(config, state.parameters, problem.validation.x.to(x.dtype))
+            error = nmse(said, problem)[:, None].cpu()
+            state = replace(state, history=torch.cat([state.history, error], dim=1))
+            yield state.copy(device)
 
 
 def _order(seed: int, epoch: int, count: int, batch: int) -> Tensor:
@@ -232,29 +296,25 @@ def train(
     recipe: Recipe,
     state: State | None = None,
     progress: Callable[[int, int, Tensor], None] | None = None,
+    engine: Engine | None = None,
 ) -> State:
     """Run :func:`iterate` to its end; ``progress(epoch, epochs, nmse (S,))`` after every evaluation."""
     state = start(config, seeds) if state is None else state
-    for after in iterate(config, seeds, problem, recipe, state):
+    for after in iterate(config, seeds, problem, recipe, state, engine):
         state = after
         if progress is not None:
             progress(state.epoch, recipe.epochs, state.history[:, -1])
     return state
 
 
-def validation_nmse(parameters: Mapping[str, Tensor], problem: Problem, config: BlockConfig) -> Tensor:
+def nmse(outputs: Tensor, problem: Problem) -> Tensor:
     """MSE / variance of the target, mean over outputs, on the validation sample: (S,) float64.
 
-    ``parameters`` are those of the standardised problem, as trained.
+    ``outputs`` (S, count, l) are those of the standardised problem, as trained.
     """
-    sample, dtype = problem.validation, parameters["class_token"].dtype
-    target = sample.y.to(torch.float64)
+    target = problem.validation.y.to(torch.float64)
     mean, std = (value.to(target.device, torch.float64) for value in (problem.mean, problem.std))
-    pieces = []
-    with torch.no_grad():
-        for x in torch.split(sample.x.to(dtype), EVALUATION_CHUNK):
-            pieces.append(forward(parameters, x[None], config).to(torch.float64))
-    error = torch.cat(pieces, dim=1) * std + mean - target
+    error = outputs.to(torch.float64) * std + mean - target
     return torch.stack([(model.square().mean(0) / target.var(0, correction=0)).mean() for model in error])
 
 
@@ -266,13 +326,13 @@ def _gradient(flat: Tensor, x: Tensor, y: Tensor, config: BlockConfig) -> Tensor
     return torch.autograd.grad(output, leaf, residual)[0]
 
 
-def _adam(flat: Tensor, gradient: Tensor, first: Tensor, second: Tensor, recipe: Recipe, step: int, steps: int) -> None:
+def adam(
+    flat: Tensor, gradient: Tensor, first: Tensor, second: Tensor, recipe: Recipe, size: float, epsilon: float
+) -> None:
     """One step of Adam in place (Kingma and Ba 2015, Algorithm 1, its efficient order of operations)."""
     first.mul_(recipe.beta1).add_(gradient, alpha=1 - recipe.beta1)
     second.mul_(recipe.beta2).addcmul_(gradient, gradient, value=1 - recipe.beta2)
-    correction = math.sqrt(1 - recipe.beta2**step)
-    size = recipe.rate(step, steps) * correction / (1 - recipe.beta1**step)
-    flat.addcdiv_(first, second.sqrt().add_(recipe.epsilon * correction), value=-size)
+    flat.addcdiv_(first, second.sqrt().add_(epsilon), value=-size)
 
 
 def _named(flat: Tensor, config: BlockConfig) -> dict[str, Tensor]:
