@@ -177,7 +177,7 @@ Cells = Callable[[Any, Any], Any]
 """From sums of weights (B, s) and of weighted values (B, k) to integer cell numbers (B, any)."""
 
 
-def n4_cells(owner: Sequence[int], tau: int, parts: int, value_bound: float) -> Cells:
+def n4_cells(tau: int, parts: int, value_bound: float) -> Cells:
     """N4's cells: each number's range (0, tau] or [-bound tau, bound tau] cut into ``parts`` equal parts."""
 
     def cells(weights: Any, moments: Any) -> Any:
