@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from checks import balls
-from checks.balls import BALLS
+from checks.balls import BALLS, Ball
 from constructions.adversary.pairs import Array
-from theory.errors import NotFinite
 
 MAX_STEPS = 30
 NEAR = 1e-10
@@ -24,6 +24,8 @@ NEAR = 1e-10
 LONGEST = 0.5
 """No coordinate moves by more than this share of its room at once."""
 LEAST_DAMPING = 1e-3
+DEPENDENT = Fraction(1, 2**300)
+"""Squared share of a row's length beside earlier rows, up to which it counts as rounding."""
 FARTHEST = 1e100
 """Longer steps than this many rooms are all alike."""
 
@@ -32,7 +34,7 @@ FARTHEST = 1e100
 class Whitened:
     """Equations with Jacobian A (k, N), columns weighted by the room of each coordinate, recombined.
 
-    inverse (k, k) in balls: L^-1 for the Cholesky factor L of ``A A^T``; rows (k, N) float64: L^-1 A, orthonormal.
+    inverse (r, k) in balls; rows (r, N) float64: inverse A, orthonormal; r the rank of A.
     """
 
     inverse: Any
@@ -40,23 +42,22 @@ class Whitened:
 
     @staticmethod
     def of(jacobian: Any, room: Array) -> Whitened:
-        """From midpoints (k, N) and the room (N,). NotFinite where the rows are dependent at this precision."""
-        rows = jacobian * BALLS.asarray(room)
-        size = len(rows)
-        gram = middles(BALLS.matmul(rows, rows.T))
-        inverse = BALLS.asarray(np.eye(size))
-        for i in range(size):  # Gram-Schmidt in the inner product of A A^T
-            if i:
-                factors = BALLS.matmul(inverse[:i], gram[:, i : i + 1])[:, 0]
-                inverse[i] = middles(inverse[i] - BALLS.matmul(factors[None], inverse[:i])[0])
-            (square,) = BALLS.matmul(inverse[i : i + 1], BALLS.matmul(gram, inverse[i][:, None]))[0]
-            if not balls.surely_below(balls.exact(0), square):
-                raise NotFinite("equations that are dependent at this precision: more bits or another pair")
-            inverse[i] = middles(inverse[i] / square.mid().sqrt())
-        return Whitened(inverse, np.asarray(middles(BALLS.matmul(inverse, rows)), dtype=np.float64))
+        """From midpoints (k, N) and the room (N,); rows that depend on earlier ones are left out."""
+        count, columns = jacobian.shape
+        weighted = jacobian * BALLS.asarray(room)
+        table = np.concatenate([weighted, BALLS.asarray(np.eye(count))], axis=1)
+        kept = table[:0]
+        for row in table:  # Gram-Schmidt, twice is enough
+            own, size = row[None], _square(row[:columns])
+            for _ in range(2 if len(kept) else 0):
+                own = middles(own - BALLS.matmul(BALLS.matmul(own[:, :columns], kept[:, :columns].T), kept))
+            rest = _square(own[0, :columns])
+            if balls.surely_below(size * BALLS.constant(DEPENDENT), rest):
+                kept = np.concatenate([kept, middles(own / rest.sqrt())])
+        return Whitened(kept[:, columns:], np.asarray(kept[:, :columns], dtype=np.float64))
 
     def coordinates(self, difference: Any) -> Array:
-        """The equations' values (k,) in the orthonormal rows: how many rooms Newton's step goes, float64."""
+        """The equations' values (r,) in the orthonormal rows: how many rooms Newton's step goes, float64."""
         values = np.array([float(value) for value in BALLS.matmul(self.inverse, middles(difference)[:, None])[:, 0]])
         return np.asarray(np.clip(np.nan_to_num(values, nan=FARTHEST), -FARTHEST, FARTHEST))
 
@@ -64,17 +65,18 @@ class Whitened:
 def approach(
     tokens: Any,
     room_of: Callable[[Array], Array],
-    equations: Callable[[Any], tuple[Any, Any]],
+    difference_of: Callable[[Any], Any],
+    jacobian_of: Callable[[Any], Any],
 ) -> tuple[Any, Whitened] | None:
     """Damped Newton steps of least length, measured in rooms, from tokens (2, T, d).
 
-    ``equations(tokens)`` gives difference (k,) and Jacobian (k, 2 T d) in balls, ``room_of`` the room of each
-    coordinate. The length of the next step must shrink (Deuflhard's natural test). None where it does not.
+    In balls: the difference (k,) and its Jacobian (k, 2 T d); ``room_of`` gives the room (2 T d,) of each coordinate.
+    The length of the next step must shrink (Deuflhard's natural test). None where it does not.
     """
-    difference, jacobian = equations(tokens)
+    difference = difference_of(tokens)
     for _ in range(MAX_STEPS):
         room = room_of(tokens)
-        whitened = Whitened.of(middles(jacobian), room)
+        whitened = Whitened.of(middles(jacobian_of(tokens)), room)
         need = whitened.coordinates(difference)
         length = float(np.linalg.norm(need))
         if length < NEAR:
@@ -83,14 +85,20 @@ def approach(
         damping = min(1.0, LONGEST / float(np.abs(direction).max()))
         while damping > LEAST_DAMPING:
             moved = tokens + BALLS.asarray((damping * direction * room).reshape(tokens.shape))
-            moved_difference, moved_jacobian = equations(moved)
-            if np.linalg.norm(whitened.coordinates(moved_difference)) <= (1 - damping / 2) * length:
+            found = difference_of(moved)
+            if np.linalg.norm(whitened.coordinates(found)) <= (1 - damping / 2) * length:
                 break
             damping /= 3
         else:
             return None
-        tokens, difference, jacobian = moved, moved_difference, moved_jacobian
+        tokens, difference = moved, found
     return None
+
+
+def _square(row: Any) -> Ball:
+    """The square of a row's length."""
+    square: Ball = BALLS.matmul(row[None], row[:, None])[0, 0].mid()
+    return square
 
 
 def middles(array: Any) -> Any:

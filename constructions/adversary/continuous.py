@@ -77,7 +77,7 @@ def search(
     found: list[FloatPair] = []
 
     def keep(name: str, pair: Array) -> None:
-        gap, residual = problem.merit_terms(pair)[0], problem.residual(pair)
+        gap, residual = problem.gap(pair), problem.residual(pair)
         known = any(np.array_equal(pair, (other.first, other.second)) for other in found)
         if residual < MET and gap > 0 and not known:
             found.append(FloatPair(pair[0], pair[1], gap, residual, name, time.monotonic() - begin))
@@ -174,7 +174,7 @@ def fallbacks(network: Network, task: RetrievalTask, seed: int, found: Sequence[
     problem = PairProblem(network, task)
 
     def described(name: str, pair: Array) -> FloatPair:
-        return FloatPair(pair[0], pair[1], problem.merit_terms(pair)[0], problem.residual(pair), name, 0.0)
+        return FloatPair(pair[0], pair[1], problem.gap(pair), problem.residual(pair), name, 0.0)
 
     for kept in FURTHER:
         for old in found[:FALLBACKS]:
@@ -192,7 +192,7 @@ def retreat(
 
     Vertices of linear programs crowd tokens there, where they cannot serve as the free coordinates of a proof.
     """
-    radius, least_gap = RESTART_RADIUS, kept * problem.merit_terms(pair)[0]
+    radius, least_gap = RESTART_RADIUS, kept * problem.gap(pair)
     for _ in range(INTERIOR_STEPS):
         here = problem.observe(pair, generator)
         step, _ = LinearModel(here, pair, radius).interior(MAX_PENALTY, least_gap)
@@ -208,19 +208,19 @@ def retreat(
 
 def restore(problem: PairProblem, pair: Array) -> Array:
     """Damped Newton steps onto the surface of equal outputs, least change relative to the room to the boundary."""
-    difference, jacobian, whitening = problem.equations(pair)
     for _ in range(MAX_NEWTON):
+        jacobian, whitened = problem.equations(pair)
+        difference = whitened(pair)
         residual = np.abs(difference).sum()
         correction = _correction(jacobian, pair, difference)
         for damping in (1.0, 0.3, 0.1, 0.03):
             candidate = (pair + damping * correction).clip(0, 1)
-            found = np.abs(whitening @ problem.merit_terms(candidate)[1]).sum()
+            found = np.abs(whitened(candidate)).sum()
             if found < (1 - 0.3 * damping) * residual:
                 break
         else:
             break
         pair = candidate
-        difference, jacobian, whitening = problem.equations(pair)
     return pair
 
 
@@ -228,9 +228,8 @@ def _corrected(problem: PairProblem, here: Observation, candidate: Array, penalt
     """The candidate or its second-order correction, whichever has the larger merit, and the merit."""
 
     def merit(pair: Array) -> tuple[float, Array]:
-        gap, difference = problem.merit_terms(pair)
-        whitened = here.whitening @ difference
-        return gap - penalty * float(np.abs(beyond_noise(whitened)).sum()), whitened
+        whitened = here.whitened(pair)
+        return problem.gap(pair) - penalty * float(np.abs(beyond_noise(whitened)).sum()), whitened
 
     plain, whitened = merit(candidate)
     corrected = (candidate + _correction(here.jacobian, candidate, whitened)).clip(0, 1)

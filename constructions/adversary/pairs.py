@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -26,14 +27,15 @@ NOISE = 1e-6  # rounding of the whitened equations
 class Observation:
     """Both sequences at first order; index 0 is the first sequence (large target), 1 the second (small target).
 
-    difference (k,) and jacobian (2, k, T d) of the whitened equations, whitening (k, k); features (2, D, T) with
-    infinity off S_i; slopes (2, D, T, d); minima (2, D); targets (2,); outer_gradient (2, D); for each token and relu
-    unit of the first layer, the distance to its kink (2, T, N) and the normal that points away from it (2, T, N, d).
+    difference (k,) and jacobian (2, k, T d) of the whitened equations; whitened: their values at another pair, by the
+    same recombination; features (2, D, T) with infinity off S_i; slopes (2, D, T, d); minima (2, D); targets (2,);
+    outer_gradient (2, D); for each token and relu unit of the first layer, the distance to its kink (2, T, N) and the
+    normal that points away from it (2, T, N, d).
     """
 
     difference: Array
     jacobian: Array
-    whitening: Array
+    whitened: Callable[[Array], Array]
     features: Array
     slopes: Array
     minima: Array
@@ -70,33 +72,36 @@ class PairProblem:
         self.task = task
 
     def merit_terms(self, pair: Array) -> tuple[float, Array]:
-        """Gap and difference of the outputs (not whitened) of a pair (2, T, d), without derivatives."""
-        targets = target(self.task, pair, FLOAT64)
+        """Gap and difference of the outputs of a pair (2, T, d), without derivatives."""
         outputs = attention(self.network, pair, FLOAT64)
-        return float(targets[0] - targets[1]), outputs[0] - outputs[1]
+        return self.gap(pair), outputs[0] - outputs[1]
 
-    def equations(self, pair: Array) -> tuple[Array, Array, Array]:
-        """Whitened difference (k,), its Jacobian (2, k, T d), and the whitening (k, k) at a pair (2, T, d)."""
-        outputs, jacobian = outputs_and_jacobian(self.network, pair)
+    def gap(self, pair: Array) -> float:
+        """Target of the first minus target of the second."""
+        targets = target(self.task, pair, FLOAT64)
+        return float(targets[0] - targets[1])
+
+    def equations(self, pair: Array) -> tuple[Array, Callable[[Array], Array]]:
+        """Jacobian (2, k, T d) of the equations whitened at a pair (2, T, d), and their values (k,) at any pair."""
+        jacobian = outputs_and_jacobian(self.network, pair)[1]
         left, singular, _ = np.linalg.svd(np.concatenate([jacobian[0], -jacobian[1]], axis=1), full_matrices=False)
         whitening = (left / np.maximum(singular, max(FLOOR * singular[0], 1e-300))).T
-        return whitening @ (outputs[0] - outputs[1]), whitening @ jacobian, whitening
+        return whitening @ jacobian, lambda other: whitening @ self.merit_terms(other)[1]
 
     def residual(self, pair: Array) -> float:
         """The l1 norm of the whitened equations at a pair, rounding aside."""
-        return float(np.abs(beyond_noise(self.equations(pair)[0])).sum())
+        return float(np.abs(beyond_noise(self.equations(pair)[1](pair))).sum())
 
     def observe(self, pair: Array, generator: np.random.Generator) -> Observation:
         """Everything at a pair (2, T, d); derivatives a hair's breadth away: a token on a kink sees one side."""
         nudged = pair + NUDGE * generator.uniform(-1, 1, pair.shape)
-        _, jacobian, whitening = self.equations(nudged)
-        difference = whitening @ self.merit_terms(pair)[1]
+        jacobian, whitened = self.equations(nudged)
         features, slopes = feature_table(self.task, pair)
         minima = features.min(axis=-1)
         targets, gradient = outer_map(self.task, minima)
         distance, normal = kinks(self.network, pair, nudged)
         return Observation(
-            difference, jacobian, whitening, features, slopes, minima, targets, gradient, distance, normal
+            whitened(pair), jacobian, whitened, features, slopes, minima, targets, gradient, distance, normal
         )
 
     @property

@@ -1,0 +1,69 @@
+"""The search's view of a pair, with the equations at high precision.
+
+Tokens are float64, and so are the equations once they are whitened: how far coordinates must move. What float64 cannot
+do is whiten, where some equations are many orders of magnitude fainter than others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from checks import balls
+from checks.approach import Whitened, middles
+from checks.balls import BALLS, Ball
+from checks.jets import gelu_slope
+from constructions.adversary.forward import Forward, seeded
+from constructions.adversary.pairs import Array, PairProblem
+from constructions.evaluate import attention
+from constructions.network import Network
+from constructions.task import RetrievalTask
+
+
+class PreciseProblem(PairProblem):
+    """A `PairProblem` whose equations are evaluated in balls of ``bits`` bits; nothing is proved."""
+
+    def __init__(self, network: Network, task: RetrievalTask, bits: int) -> None:
+        super().__init__(network, task)
+        self.exact, self.bits = network, bits
+
+    def equations(self, pair: Array) -> tuple[Array, Callable[[Array], Array]]:
+        """As `PairProblem.equations`; dependent equations are left out."""
+        with balls.precision(self.bits):
+            jacobian = pair_jacobian(self.exact, BALLS.asarray(pair))
+            whitened = Whitened.of(middles(jacobian), np.ones(pair.size))
+        halves = whitened.rows.reshape(len(whitened.rows), 2, -1).swapaxes(0, 1)
+
+        def values(other: Array) -> Array:
+            with balls.precision(self.bits):
+                outputs = attention(self.exact, BALLS.asarray(other), BALLS)
+                return whitened.coordinates(outputs[0] - outputs[1])
+
+        return halves * np.array([1.0, -1.0])[:, None, None], values
+
+
+def pair_jacobian(network: Network, tokens: Any) -> Any:
+    """Derivatives (k, 2 T d) of A(first) - A(second) along all coordinates of a pair (2, T, d), enclosed."""
+    outputs = attention(network, seeded(tokens, balls.exact(0), balls.exact(1)), BALL_FORWARD)
+    return np.concatenate([outputs.tangent[:, 0], -outputs.tangent[:, 1]]).T
+
+
+def _step(x: Any) -> Any:
+    return np.frompyfunc(_slope_of_relu, 1, 1)(x)
+
+
+def _slope_of_relu(x: Ball) -> Ball:
+    zero = balls.exact(0)
+    if balls.surely_below(zero, x):
+        return balls.exact(1)
+    return zero if balls.surely_below(x, zero) else balls.between(0, 1)
+
+
+def _gelu_slope(x: Any) -> Any:
+    return np.frompyfunc(gelu_slope, 1, 1)(x)
+
+
+BALL_FORWARD = Forward(BALLS, _step, _gelu_slope)
+"""Balls with enclosures of their derivatives (Clarke's at kinks)."""
