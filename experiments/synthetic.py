@@ -5,10 +5,14 @@ Samples depend on (seed, purpose) and the task, never on a model; drawn on the C
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
+from scipy.integrate import quad
+from scipy.special import zeta
+from scipy.stats import norm
 from torch import Generator, Tensor
 
 from experiments.streams import random_stream
@@ -111,3 +115,50 @@ def _check_size(seq_len: int, count: int, dim: int) -> None:
     if seq_len < 1 or count < 1 or seq_len * count * dim > TOKEN_LIMIT:
         condition = f"T >= 1, count >= 1, T * count * d <= {TOKEN_LIMIT}"
         raise InvalidInput.about("(seq_len, count, dim)", (seq_len, count, dim), condition, "fewer sequences")
+
+
+@dataclass(frozen=True)
+class NormalMaximum:
+    """Maximum of T independent N(0, 1): its variance, and the density at 0 of the gap between the two largest."""
+
+    variance: float
+    gap_density: float
+
+    @classmethod
+    def of(cls, seq_len: int) -> NormalMaximum:
+        """By quadrature: density T phi Phi^(T-1); gap density rho = T(T-1) int phi^2 Phi^(T-2).
+
+        >>> round(NormalMaximum.of(8).gap_density, 2)
+        1.42
+        """
+        if type(seq_len) is not int or not 2 <= seq_len <= TOKEN_LIMIT:
+            raise InvalidInput.about("seq_len", seq_len, f"an integer in 2..{TOKEN_LIMIT}", "T = 8")
+        t, reach = seq_len, 12.0  # the normal density beyond 12 is below 1e-31
+
+        def expected(moment: int) -> float:
+            return _integral(lambda x: x**moment * t * norm.pdf(x) * norm.cdf(x) ** (t - 1), reach)
+
+        rho = t * (t - 1) * _integral(lambda x: norm.pdf(x) ** 2 * norm.cdf(x) ** (t - 2), reach)
+        return cls(expected(2) - expected(1) ** 2, rho)
+
+
+def constructed_nmse_estimate(seq_len: int, beta: float) -> float:
+    """NMSE of the constructed model on E1 with orthonormal a_i, h = D heads (score beta a_i.x, value a_i.x), centred.
+
+    Asymptotic in beta, no bound. Conclusion: NMSE ~ [c_2 rho/beta^3 - (c_1 rho/beta^2)^2] / Var(max_T), with
+    c_1 = pi^2/12 and c_2 = (3/2) zeta(3) - pi^2/6; independent of D. Float64 quadrature.
+    """
+    # A head errs by g/(1 + e^(beta g)), g the gap of the two largest a_i.x(t), up to terms of order rho^2/beta^4. The
+    # density of g at 0 is rho, so the error's first two moments are rho/beta^2 int u/(1+e^u) du = c_1 rho/beta^2 and
+    # rho/beta^3 int u^2/(1+e^u)^2 du, where u^2/(1+e^u)^2 = u^2/(1+e^u) - u^2 e^u/(1+e^u)^2 integrates to
+    # (3/2) zeta(3) - pi^2/6. Orthonormal a_i make the D heads independent: both variances are multiplied by D.
+    if not (math.isfinite(beta) and beta > 0):
+        raise InvalidInput.about("beta", beta, "a finite number > 0", "beta = 200")
+    maximum = NormalMaximum.of(seq_len)
+    first = math.pi**2 / 12 * maximum.gap_density / beta**2
+    second = (1.5 * float(zeta(3)) - math.pi**2 / 6) * maximum.gap_density / beta**3
+    return (second - first**2) / maximum.variance
+
+
+def _integral(function: Callable[[float], float], reach: float) -> float:
+    return float(quad(function, -reach, reach, limit=200, epsabs=1e-12)[0])

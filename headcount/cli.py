@@ -194,6 +194,39 @@ def verify(
     run(files, as_json)
 
 
+@app.command()
+def sweep(
+    plan: Annotated[str, typer.Argument(help="A preset (smoke, table2, table2/smoke, ...) or a plan's .toml file.")],
+    store: Annotated[Path | None, typer.Option(help="SQLite store of all results; default PLAN.sqlite here.")] = None,
+    jobs: Annotated[int, typer.Option(help="Local processes that train.")] = 1,
+    budget: Annotated[float | None, typer.Option(help="Minutes; the next call goes on where this one stopped.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Train every model of a plan that the store does not have yet; a killed run resumes to the same bits.
+
+    Exit code 0: all finished; 1: some failed, with reasons; 2: the budget ended first. Example: headcount sweep smoke
+    """
+    from headcount.sweeping import run
+
+    run(plan, store, jobs, budget, as_json)
+
+
+@app.command()
+def tables(
+    plans: Annotated[list[str], typer.Argument(help="Presets or .toml files whose results are in the store.")],
+    store: Annotated[Path | None, typer.Option(help="The sweep's store; default PLAN.sqlite here.")] = None,
+    out: Annotated[Path, typer.Option(help="Folder: one folder per plan, CSV + Markdown.")] = Path("results"),
+    as_json: Json = False,
+) -> None:
+    """Tables of sweeps, ours beside the paper's: OUT/PLAN/table.csv, table.md and run.json (configuration, versions).
+
+    Exit code 0: complete; 2: cells are missing, and the tables say so. Example: headcount tables table2 --out results
+    """
+    from headcount.tables_view import run
+
+    run(plans, store, out, as_json)
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Entry point: errors become one clear line on standard error and exit code 3."""
     try:
