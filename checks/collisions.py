@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
-from math import floor
+from math import ceil, floor
 from typing import Any
 
 import numpy as np
@@ -24,16 +24,17 @@ from checks.approach import approach, middles
 from checks.balls import BALLS
 from checks.precise import PreciseProblem, pair_jacobian
 from constructions.adversary.continuous import Progress, climb, fallbacks, restore, retreat, search
-from constructions.adversary.pairs import Array, folded, outputs_and_jacobian
+from constructions.adversary.pairs import Array, encoded_heads, folded, outputs_and_jacobian
 from constructions.adversary.pieces import output_spans, spanning_rows
 from constructions.arithmetic import ExactArray
 from constructions.evaluate import attention, target
-from constructions.network import Network, Perceptron, require_single_layer
+from constructions.network import Network, Perceptron
 from constructions.task import RetrievalTask
 from theory.errors import InvalidInput, NotFinite
 from theory.ledger import Undecided
 
-FIRST_BITS, MOST_BITS = 192, 1536
+FIRST_BITS = 192
+MORE_BITS = "more bits"
 FIXED_BITS = 40  # the exact coordinates are rounded to multiples of 2^-40: short certificates
 GAP_BITS = 40
 LEAST_ROOM = 1e-4  # a free coordinate keeps at least this distance from the boundary of the cube and from kinks
@@ -73,9 +74,8 @@ def prove(network: Network, task: RetrievalTask, first: Array, second: Array) ->
     positive; a pair that is far from a collision ends there.
 
     Raises:
-        InvalidInput: token layers, or sequences of the wrong shape or outside the cube.
+        InvalidInput: sequences of the wrong shape or outside the cube.
     """
-    require_single_layer(network)
     for name, sequence in (("first", first), ("second", second)):
         wanted = (network.seq_len, network.token_dim)
         if sequence.shape != wanted or not (sequence.min() >= 0 and sequence.max() <= 1):
@@ -84,17 +84,29 @@ def prove(network: Network, task: RetrievalTask, first: Array, second: Array) ->
     rows = _independent_rows(network, guess, _weighted_jacobian(network, guess))
     if np.count_nonzero(_room(network, guess)) < len(rows):
         return Undecided(f"{len(rows)} equations, but fewer coordinates with room to move.", "another pair")
-    bits, reason = FIRST_BITS, ""
-    while bits <= MOST_BITS:
-        try:
-            with balls.precision(bits):
-                outcome = _Attempt(network, task, guess, rows, bits).run()
-        except NotFinite as error:
-            outcome = Undecided(str(error), "another start")
-        if isinstance(outcome, Collision):
-            return outcome
-        reason, bits = outcome.reason, 4 * bits
-    return Undecided(f"{reason} (up to {MOST_BITS} bits)", "another start of the search")
+    bits = _first_bits(network, guess)
+    outcome = _attempt(network, task, guess, rows, bits)
+    if isinstance(outcome, Undecided) and outcome.remedy == MORE_BITS:
+        outcome = _attempt(network, task, guess, rows, 4 * bits)
+    return outcome
+
+
+def _attempt(
+    network: Network, task: RetrievalTask, guess: Array, rows: tuple[tuple[int, int], ...], bits: int
+) -> Collision | Undecided:
+    try:
+        with balls.precision(bits):
+            return _Attempt(network, task, guess, rows, bits).run()
+    except NotFinite as error:
+        return Undecided(str(error), MORE_BITS)
+
+
+def _first_bits(network: Network, pair: Array) -> int:
+    """Bits for the faintest weight of a token to count: 1.45 for each unit that scores spread, and 192."""
+    if network.token_layers:
+        return FIRST_BITS
+    spread = max(float(np.ptp(scores)) for scores, _ in encoded_heads(folded(network), pair))
+    return FIRST_BITS + 64 * ceil(spread * 1.4427 / 64)
 
 
 def strongest(
@@ -240,7 +252,7 @@ class _Attempt:
         if reached is None:
             return Undecided("Newton's method stalls.", "a pair that nearly collides")
         if len(reached[1].rows) < len(self.rows):
-            return Undecided("Equations are dependent at this precision.", "more bits or another pair")
+            return Undecided("Equations are dependent at this precision.", MORE_BITS)
         near, whitened = np.asarray(reached[0], dtype=np.float64), reached[1]
         self.tokens = BALLS.asarray(np.round(near * 2.0**FIXED_BITS) / 2.0**FIXED_BITS)
         self.places = _choose_free(whitened.rows, near.shape)
@@ -275,7 +287,7 @@ class _Attempt:
         moves = (identity - inverse @ self._jacobian(box)) @ np.full(len(self.rows), spread, dtype=object)
         moves = moves - inverse @ self._difference(centre)
         if not all(balls.inside(move, spread) for move in moves):
-            return Undecided("Krawczyk's image does not fit into the box.", "more bits")
+            return Undecided("Krawczyk's image does not fit into the box.", MORE_BITS)
         targets = [target(self.task, sequence, BALLS) for sequence in box]
         gap = Fraction(floor(balls.lower(targets[0] - targets[1]) * 2**GAP_BITS), 2**GAP_BITS)
         if gap <= 0:

@@ -15,7 +15,7 @@ from checks import balls
 from checks.approach import Whitened, middles
 from checks.balls import BALLS, Ball
 from checks.jets import gelu_slope
-from constructions.adversary.forward import Forward, seeded
+from constructions.adversary.forward import Forward, SharedForward, seeded, seeded_apart
 from constructions.adversary.pairs import Array, PairProblem
 from constructions.evaluate import attention
 from constructions.network import Network
@@ -46,7 +46,10 @@ class PreciseProblem(PairProblem):
 
 def pair_jacobian(network: Network, tokens: Any) -> Any:
     """Derivatives (k, 2 T d) of A(first) - A(second) along all coordinates of a pair (2, T, d), enclosed."""
-    outputs = attention(network, seeded(tokens, balls.exact(0), balls.exact(1)), BALL_FORWARD)
+    if network.token_layers:
+        outputs = attention(network, seeded_apart(tokens, balls.exact(0), balls.exact(1)), BALL_SHARED)
+    else:
+        outputs = attention(network, seeded(tokens, balls.exact(0), balls.exact(1)), BALL_FORWARD)
     return np.concatenate([outputs.tangent[:, 0], -outputs.tangent[:, 1]]).T
 
 
@@ -67,3 +70,6 @@ def _gelu_slope(x: Any) -> Any:
 
 BALL_FORWARD = Forward(BALLS, _step, _gelu_slope)
 """Balls with enclosures of their derivatives (Clarke's at kinks)."""
+
+BALL_SHARED = SharedForward(BALLS, _step, _gelu_slope)
+"""The same for networks with token layers."""

@@ -101,6 +101,9 @@ def _starts(
 ) -> Iterator[tuple[str, Array]]:
     """Two promising solutions of the relaxation for each plain start; more of them are drawn if ``count`` is large."""
     plain = Starts(problem.task, generator)
+    while problem.network.token_layers:  # what a token tells depends on all others: no linear relaxation
+        for name, draw in plain.kinds.items():
+            yield name, draw()
     relaxation = Relaxation(problem, plain.signs, generator)
     while True:
         drawn = _solutions(relaxation, 4 + count, 2 * count, deadline)

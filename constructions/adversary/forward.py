@@ -31,6 +31,10 @@ class Dual:
     def shape(self) -> tuple[int, ...]:
         return tuple(self.value.shape)
 
+    def swapaxes(self, first: int, second: int) -> Dual:
+        """Two axes of the value, both negative, exchanged."""
+        return Dual(self.value.swapaxes(first, second), self.tangent.swapaxes(first, second))
+
     def __getitem__(self, index: Any) -> Dual:
         index = index if isinstance(index, tuple) else (index,)
         return Dual(self.value[index], self.tangent[(slice(None), *index)])
@@ -136,16 +140,12 @@ class Forward:
 
     def smallest(self, x: Any) -> Any:
         # A token's weight in the derivative is 1 where it alone is smallest, 0 where another is smaller.
-        ahead = self.step(x.value[..., None, :] - x.value[..., :, None])  # (..., t, u): x_u > x_t
-        diagonal = np.arange(ahead.shape[-1])
-        ahead[..., diagonal, diagonal] = self.base.constant(Fraction(1))
+        ahead = _ahead(self, x.value)
         return Dual(self.base.smallest(x.value), _spread(x.tangent * np.multiply.reduce(ahead, axis=-1), -1))
 
     def attend(self, scores: Any, values: Any) -> Any:
         # d(sum_u w_u v_u) / dx_t = w_t (dv_t + (v_t - sum_u w_u v_u) dscore_t) with w the softmax of the scores.
-        shift = -self.base.smallest(-scores.value)
-        weights = self.base.exp(scores.value - shift[..., None])
-        weights = (weights / weights.sum(axis=-1, keepdims=True))[..., None]
+        weights = _softmax(self.base, scores.value)[..., None]
         mean = self.base.attend(scores.value, values.value)
         centred = values.value - mean[..., None, :]
         return Dual(mean, _spread(weights * (values.tangent + centred * scores.tangent[..., None]), -2))
@@ -167,12 +167,38 @@ class Forward:
         return 1 - value * value
 
 
+class SharedForward(Forward):
+    """The same for networks with token layers, where every state depends on all tokens: all T d directions from the
+    start (`seeded_apart`), and nothing is spread."""
+
+    def matmul(self, a: Any, b: Any) -> Any:
+        """``a @ b`` for a Dual a and a constant matrix or a Dual b."""
+        if not isinstance(b, Dual):
+            return super().matmul(a, b)
+        tangent = self.base.matmul(a.tangent, b.value) + self.base.matmul(a.value, b.tangent)
+        return Dual(self.base.matmul(a.value, b.value), tangent)
+
+    def smallest(self, x: Any) -> Any:
+        ahead = _ahead(self, x.value)
+        return Dual(self.base.smallest(x.value), (x.tangent * np.multiply.reduce(ahead, axis=-1)).sum(axis=-1))
+
+    def attend(self, scores: Any, values: Any) -> Any:
+        weights = _softmax(self.base, scores.value)[..., None]
+        mean = self.base.attend(scores.value, values.value)
+        centred = values.value - mean[..., None, :]
+        return Dual(mean, (weights * (values.tangent + centred * scores.tangent[..., None])).sum(axis=-2))
+
+
 def _gelu_slope(x: Any) -> Any:
     return ndtr(x) + x * np.exp(-0.5 * x * x) / np.sqrt(2 * np.pi)
 
 
 FORWARD64 = Forward(FLOAT64, lambda x: np.heaviside(x, 0.5), _gelu_slope)
 """Float64 values with float64 derivatives."""
+
+
+SHARED64 = SharedForward(FLOAT64, FORWARD64.step, FORWARD64.gelu_slope)
+"""The same for networks with token layers."""
 
 
 def seeded(tokens: Any, zero: Any, one: Any) -> Dual:
@@ -186,6 +212,34 @@ def seeded(tokens: Any, zero: Any, one: Any) -> Dual:
     for coordinate in range(token_dim):
         tangent[coordinate, ..., coordinate] = one
     return Dual(tokens, tangent)
+
+
+def seeded_apart(tokens: Any, zero: Any, one: Any) -> Dual:
+    """Tokens (..., T, d) as a Dual with one direction for each coordinate of each token.
+
+    >>> seeded_apart(np.zeros((3, 2)), 0.0, 1.0).tangent.shape
+    (6, 3, 2)
+    """
+    dual = seeded(tokens, zero, one)
+    seq_len, token_dim = tokens.shape[-2:]
+    tangent = np.full((seq_len, *dual.tangent.shape), zero, dtype=tokens.dtype)
+    for position in range(seq_len):
+        tangent[position, ..., position, :] = dual.tangent[..., position, :]
+    return Dual(tokens, tangent.reshape(seq_len * token_dim, *tokens.shape))
+
+
+def _ahead(forward: Forward, x: Any) -> Any:
+    """(..., t, u): 1 where x_u > x_t, 1 on the diagonal."""
+    ahead = forward.step(x[..., None, :] - x[..., :, None])
+    diagonal = np.arange(ahead.shape[-1])
+    ahead[..., diagonal, diagonal] = forward.base.constant(Fraction(1))
+    return ahead
+
+
+def _softmax(base: ArrayArithmetic, scores: Any) -> Any:
+    shift = -base.smallest(-scores)
+    weights = base.exp(scores - shift[..., None])
+    return weights / weights.sum(axis=-1, keepdims=True)
 
 
 def _chain(x: Any, function: Callable[[Any], Any], slope: Callable[[Any], Any]) -> Any:

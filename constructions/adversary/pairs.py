@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from constructions.adversary.forward import FORWARD64, seeded
+from constructions.adversary.forward import FORWARD64, SHARED64, seeded, seeded_apart
 from constructions.arithmetic import FLOAT64
 from constructions.evaluate import apply_map, attention, target
-from constructions.network import Dense, Head, Network, Perceptron, require_single_layer
+from constructions.network import Dense, Head, Map, Network, Perceptron
 from constructions.task import RetrievalTask
 from theory.errors import InvalidInput
 from theory.expressions import evaluate as evaluate_expression
@@ -67,7 +67,6 @@ class PairProblem:
         if (network.seq_len, network.token_dim) != (task.seq_len, task.token_dim):
             found = ((network.seq_len, network.token_dim), (task.seq_len, task.token_dim))
             raise InvalidInput.about("(T, d) of network and task", found, "equal sizes", "another seq_len")
-        require_single_layer(network)
         self.network = folded(network)
         self.task = task
 
@@ -132,7 +131,10 @@ def encoded_heads(network: Network, tokens: Array) -> list[tuple[Array, Array]]:
 
 def outputs_and_jacobian(network: Network, tokens: Array) -> tuple[Array, Array]:
     """Attention outputs (B, k) and Jacobian (B, k, T d) of sequences (B, T, d), in float64."""
-    result = attention(network, seeded(tokens, 0.0, 1.0), FORWARD64)
+    if network.token_layers:
+        result = attention(network, seeded_apart(tokens, 0.0, 1.0), SHARED64)
+    else:
+        result = attention(network, seeded(tokens, 0.0, 1.0), FORWARD64)
     return result.value, np.moveaxis(result.tangent, 0, 2)
 
 
@@ -172,28 +174,56 @@ def outer_map(task: RetrievalTask, minima: Array) -> tuple[Array, Array]:
 
 
 def folded(network: Network) -> Network:
-    """The same attention outputs up to rounding, in float64: each head's query and key as one score direction."""
-    heads = []
-    for head in network.heads:
-        query = _floats(head.query) @ _floats(network.class_token) + _floats(head.query_bias)
-        direction = float(network.beta) * (_floats(head.key).T @ query)
-        unit = np.ones((1, 1))
-        heads.append(Head(unit, direction[None], _floats(head.value), np.zeros(1), _floats(head.value_bias)))
-    encoder = network.encoder
-    if isinstance(encoder, Perceptron):
-        encoder = Perceptron(
-            tuple(Dense(_floats(one.weight), _floats(one.bias), one.activation, one.copies) for one in encoder.layers)
+    """The same attention outputs up to rounding, in float64: each head's query and key as one score direction.
+
+    With token layers only the conversion to float64: there queries depend on the tokens.
+    """
+    heads = tuple(_head(head) for head in network.heads)
+    layers = tuple(
+        replace(
+            layer,
+            heads=tuple(_head(head) for head in layer.heads),
+            output_weight=_floats(layer.output_weight),
+            output_bias=_floats(layer.output_bias),
+            update=_map(layer.update),
+            class_update=None if layer.class_update is None else _map(layer.class_update),
         )
-    return Network(
-        network.seq_len,
-        network.token_dim,
-        encoder,
-        np.ones(1),
-        tuple(heads),
-        Fraction(1),
-        _floats(network.output_weight),
-        _floats(network.output_bias),
-        network.readout,
+        for layer in network.token_layers
+    )
+    token, beta = _floats(network.class_token), network.beta
+    if not layers:
+        heads = tuple(
+            replace(
+                head,
+                query=np.ones((1, 1)),
+                key=(float(beta) * head.key.T @ (head.query @ token + head.query_bias))[None],
+                query_bias=np.zeros(1),
+            )
+            for head in heads
+        )
+        token, beta = np.ones(1), Fraction(1)
+    return replace(
+        network,
+        encoder=_map(network.encoder),
+        class_token=token,
+        heads=heads,
+        beta=beta,
+        output_weight=_floats(network.output_weight),
+        output_bias=_floats(network.output_bias),
+        token_layers=layers,
+    )
+
+
+def _head(head: Head) -> Head:
+    parts = (head.query, head.key, head.value, head.query_bias, head.value_bias)
+    return Head(*(_floats(part) for part in parts))
+
+
+def _map(function: Map) -> Map:
+    if not isinstance(function, Perceptron):
+        return function
+    return Perceptron(
+        tuple(Dense(_floats(one.weight), _floats(one.bias), one.activation, one.copies) for one in function.layers)
     )
 
 

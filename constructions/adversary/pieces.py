@@ -62,9 +62,9 @@ def spanning_rows(rows: Sequence[list[Fraction]], order: Sequence[int]) -> list[
 def _pieces(network: Network, tokens: ExactArray, reach: ExactArray) -> list[tuple[Any, Any]] | None:
     """The affine maps (slope (E, d), offset (E,)) of the encoder that occur; None if one is not decided."""
     encoder = network.encoder
-    if not isinstance(encoder, Perceptron) or any(
-        layer.activation not in ("relu", "identity") or layer.copies is not None for layer in encoder.layers
-    ):
+    if network.token_layers or not isinstance(encoder, Perceptron):
+        return None
+    if any(layer.activation not in ("relu", "identity") or layer.copies is not None for layer in encoder.layers):
         return None
     layers = [
         (EXACT.asarray(np.asarray(layer.weight)), EXACT.asarray(np.asarray(layer.bias))) for layer in encoder.layers

@@ -16,7 +16,7 @@ from checks.design import specialists
 from constructions.adversary.continuous import search
 from constructions.arithmetic import FLOAT64
 from constructions.evaluate import attention, evaluate, target
-from constructions.network import Component, Dense, Formula, Head, Network, Perceptron
+from constructions.network import Component, Dense, Formula, Head, Network, Perceptron, TokenLayer
 from constructions.task import Feature, RetrievalTask, everywhere, quadratic, toy
 from experiments.export import to_network
 from experiments.models import BlockConfig, init_parameters
@@ -181,3 +181,31 @@ def test_sequences_outside_the_cube_are_refused() -> None:
     network, task = line(2, 0.0)
     with pytest.raises(InvalidInput, match="first"):
         prove(network, task, np.array([[0.5], [1.5]]), np.array([[0.5], [0.5]]))
+
+
+@pytest.mark.parametrize(("activation", "listens"), [("tanh", True), ("relu", False)])
+def test_two_layers(activation: str, listens: bool) -> None:
+    """What the class token hears in its last layer, after all tokens (and perhaps it too) heard each other. Would catch
+    derivatives that a token layer loses, or states that only one's own token moves."""
+    generator = np.random.default_rng(11)
+    seq_len, width, heard, equations = 6, 4, 3, 2
+
+    def draw(*shape: int) -> np.ndarray:
+        return generator.normal(size=shape) / shape[-1] ** 0.5
+
+    def perceptron(size: int) -> Perceptron:
+        return Perceptron((Dense(2 * draw(8, size), draw(8), activation), Dense(draw(width, 8), draw(width))))
+
+    def head(values: int) -> Head:
+        return Head(draw(2, width), draw(2, width), draw(values, width), draw(2), draw(values))
+
+    told = perceptron(width + heard) if listens else None
+    layer = TokenLayer((head(2), head(1)), Fraction(2), draw(heard, 3), draw(heard), perceptron(width + heard), told)
+    readout = Perceptron((Dense(draw(1, equations), draw(1)),))
+    encoder, last = perceptron(1), (head(equations),)
+    eye, zero = np.eye(equations), np.zeros(equations)
+    network = Network(seq_len, 1, encoder, draw(width), last, Fraction(3), eye, zero, readout, (layer,))
+    found = strongest(network, toy(seq_len), seed=0, budget_seconds=20, starts=2)
+    assert isinstance(found, Collision)
+    assert found.gap > Fraction(1, 10)
+    assert verify.verify(certificate(found)).label == "PROVED"
