@@ -62,7 +62,7 @@ class DataConfig:
             for name, value in numbers.items()
             if type(value) is not int or value < least.get(name, 1)
         ]
-        if self.draw not in DRAWS:
+        if self.draw not in list(DRAWS):  # a list: the entry may be anything that TOML can say
             wrong.append(f"draw={self.draw!r} is none of {', '.join(DRAWS)}")
         if wrong:
             raise InvalidInput(f"data configuration: {'; '.join(wrong)}. Try: the data of E1, D = d = 4.")

@@ -134,13 +134,12 @@ def train_job(job: Job) -> Iterator[Event]:
                 yield Event(group, seed, 0, None, failure=str(error))
         engine = TorchEngine()
         with one_thread():
-            for seed, state in advance(group.block, problem, group.recipe, states, engine):
-                if seed in ended:
-                    continue
-                event = _event(group, seed, state, fresh, engine)
-                if event.result is not None or event.failure is not None:
-                    ended.add(seed)
-                yield event
+            for moved in advance(group.block, problem, group.recipe, states, engine):
+                for seed in sorted(set(moved) - ended):
+                    event = _event(group, seed, moved[seed], fresh, engine)
+                    if event.result is not None or event.failure is not None:
+                        ended.add(seed)
+                    yield event
     except Exception as error:  # the sweep's boundary: one cell's failure, of whatever kind, must not end the others
         for seed in set(job.checkpoints) - ended:
             yield Event(group, seed, 0, None, failure=f"{type(error).__name__}: {error}")
@@ -148,8 +147,8 @@ def train_job(job: Job) -> Iterator[Event]:
 
 def advance(
     block: BlockConfig, problem: Problem, recipe: Recipe, states: Mapping[int, State], engine: Engine
-) -> Iterator[tuple[int, State]]:
-    """Train the models {seed: state} to the end, those at the same epoch together; yield each after every evaluation.
+) -> Iterator[dict[int, State]]:
+    """Train the models {seed: state} to the end; yield those that move together after each of their evaluations.
 
     States that are at the end already are yielded once, as they are.
     """
@@ -157,11 +156,11 @@ def advance(
     for epoch, same in groupby(seeds, lambda seed: states[seed].epoch):
         together = list(same)
         if epoch == recipe.epochs:
-            yield from ((seed, states[seed]) for seed in together)
+            yield {seed: states[seed] for seed in together}
             continue
         stacked = stack_states([states[seed] for seed in together])
         for joint in iterate(block, together, problem, recipe, stacked, engine):
-            yield from ((seed, joint.select(row)) for row, seed in enumerate(together))
+            yield {seed: joint.select(row) for row, seed in enumerate(together)}
 
 
 def resumed_state(tensors: Tensors | None, block: BlockConfig, recipe: Recipe, seed: int) -> State:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
 from torch import Tensor
 
-from experiments.ensemble import TRAINING_VERSION, Problem, Recipe, State, iterate, one_thread, stack_states, start
+from experiments.ensemble import TRAINING_VERSION, Problem, Recipe, State, TorchEngine, one_thread
 from experiments.models import BlockConfig, select_model, unstandardise
 from experiments.store import Store
+from experiments.sweep import advance, resumed_state
 from experiments.synthetic import TokenSampler, corner_tokens, toy, uniform_tokens
 from theory.errors import InvalidInput
 
@@ -102,18 +102,17 @@ def _train_group(
     recipe = setting.recipe
     states = {seed: _stored_state(config, seed, setting) for seed in seeds}
     seconds = dict.fromkeys(seeds, 0.0)
-    for epoch, same in groupby(sorted(seeds, key=lambda seed: states[seed].epoch), lambda seed: states[seed].epoch):
-        group = list(same)
-        if epoch == recipe.epochs:
-            continue
-        begun, resumed = time.perf_counter(), stack_states([states[seed] for seed in group])
-        for joint in iterate(config, group, problem, recipe, resumed):
-            for row, seed in enumerate(group):
-                states[seed] = joint.select(row)
-                _save(config, seed, states[seed], setting)
-            if progress is not None:
-                progress(config.num_heads, joint.epoch, recipe.epochs, joint.history[:, -1].tolist())
-        seconds |= dict.fromkeys(group, (time.perf_counter() - begun) / len(group))
+    open_states = {seed: state for seed, state in states.items() if state.epoch < recipe.epochs}
+    begun = time.perf_counter()
+    for moved in advance(config, problem, recipe, open_states, TorchEngine()):
+        for seed, state in moved.items():
+            states[seed] = state
+            seconds[seed] += (time.perf_counter() - begun) / len(moved)
+            _save(config, seed, state, setting)
+        begun = time.perf_counter()
+        if progress is not None:
+            errors = [float(state.history[0, -1]) for state in moved.values()]
+            progress(config.num_heads, next(iter(moved.values())).epoch, recipe.epochs, errors)
     return {seed: _run(config, seed, problem, states[seed], seconds[seed]) for seed in seeds}
 
 
@@ -126,16 +125,9 @@ def _save(config: BlockConfig, seed: int, state: State, setting: _Setting) -> No
 
 
 def _stored_state(config: BlockConfig, seed: int, setting: _Setting) -> State:
-    """Where this model's training stands: the stored state, checked, or the start."""
+    """Where this model's training stands."""
     tensors = None if setting.store is None else setting.store.checkpoint(setting.cell(config, seed))
-    if tensors is None:
-        return start(config, [seed])
-    state, every, epochs = State.from_tensors(tensors, config), setting.recipe.evaluate_every, setting.recipe.epochs
-    done = -(-epochs // every) if state.epoch == epochs else state.epoch // every
-    if not 0 < state.epoch <= epochs or tuple(state.history.shape) != (1, done):
-        found = (state.epoch, tuple(state.history.shape))
-        raise InvalidInput.about("(epoch, history) of a checkpoint", found, "this recipe's", "deleting the store")
-    return state
+    return resumed_state(tensors, config, setting.recipe, seed)
 
 
 def _run(config: BlockConfig, seed: int, problem: Problem, state: State, seconds: float) -> ToyRun:
