@@ -18,8 +18,9 @@ from typing import Any
 
 from torch import Tensor
 
-from experiments.ensemble import TRAINING_VERSION, Problem, Recipe, TorchEngine
+from experiments.ensemble import TRAINING_VERSION, Engine, Problem, Recipe, TorchEngine
 from experiments.models import BlockConfig
+from experiments.native import NativeEngine
 from experiments.synthetic import (
     Sample,
     gaussian_directions,
@@ -39,6 +40,9 @@ DRAWS: Mapping[str, Callable[[int, int, int], Tensor]] = {
     "gaussian": gaussian_directions,
 }
 """How the a_i of E1 are drawn; the paper does not say, so it is a factor of every plan."""
+
+ENGINES: Mapping[str, Callable[[], Engine]] = {"torch": TorchEngine, "native": NativeEngine}
+"""What may train; their bits differ, so the name is part of every cell's key."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,7 @@ class Group:
     block: BlockConfig
     data: DataConfig
     recipe: Recipe
+    engine: str
     seeds: tuple[int, ...]
 
     def cell(self, seed: int) -> dict[str, Any]:
@@ -95,7 +100,7 @@ class Group:
         resolved = {"block": self.block.to_json(), "data": asdict(self.data), "recipe": self.recipe.to_json()}
         return {
             "experiment": "sum_of_maxima",
-            "engine": TorchEngine.name,
+            "engine": self.engine,
             "versions": versions,
             **resolved,
             "seed": seed,
@@ -145,8 +150,8 @@ def default_store(plan: Plan) -> Path:
     return Path(f"{plan.name.replace('/', '-')}.sqlite")
 
 
-def load(plan: str) -> Plan:
-    """A preset by its name, or a file by its path (ends in .toml).
+def load(plan: str, engine: str = "torch") -> Plan:
+    """A preset by its name, or a file by its path (ends in .toml), to be trained by an engine of `ENGINES`.
 
     Raises:
         InvalidInput: unknown preset, no TOML, unknown keys, values out of range, no or too many cells.
@@ -155,15 +160,18 @@ def load(plan: str) -> Plan:
         path = Path(plan)
         if path.stat().st_size > FILE_LIMIT:
             raise InvalidInput.about("bytes of a plan", path.stat().st_size, f"<= {FILE_LIMIT}", "a shorter plan")
-        return parse(path.stem, path.read_bytes())
+        return parse(path.stem, path.read_bytes(), engine)
     if plan not in presets():
         raise InvalidInput.about("plan", plan, f"a path ending in .toml or one of {', '.join(presets())}", "smoke")
-    folder, _, file = plan.partition("/")
-    return parse(plan, resources.files("experiments").joinpath("plans", folder, f"{file or 'plan'}.toml").read_bytes())
+    folder, _, variant = plan.partition("/")
+    file = resources.files("experiments").joinpath("plans", folder, f"{variant or 'plan'}.toml")
+    return parse(plan, file.read_bytes(), engine)
 
 
-def parse(name: str, content: bytes) -> Plan:
+def parse(name: str, content: bytes, engine: str = "torch") -> Plan:
     """A plan from the bytes of its TOML file."""
+    if engine not in ENGINES:
+        raise InvalidInput.about("engine", engine, f"one of {', '.join(ENGINES)}", "leaving it out: the fastest here")
     try:
         raw = tomllib.loads(content.decode("utf-8"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
@@ -182,7 +190,7 @@ def parse(name: str, content: bytes) -> Plan:
             seeds = cells.setdefault((block, data, recipe), [])
             if seed not in seeds:
                 seeds.append(seed)
-    return Plan(name, about, paper, tuple(Group(*shared, tuple(seeds)) for shared, seeds in cells.items()))
+    return Plan(name, about, paper, tuple(Group(*shared, engine, tuple(seeds)) for shared, seeds in cells.items()))
 
 
 BLOCK_FACTORS = ("seq_len", "num_heads", "head_dim", "total_width", "hidden")

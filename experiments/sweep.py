@@ -23,7 +23,6 @@ from experiments.ensemble import (
     Problem,
     Recipe,
     State,
-    TorchEngine,
     iterate,
     nmse,
     one_thread,
@@ -31,7 +30,7 @@ from experiments.ensemble import (
     start,
 )
 from experiments.models import BlockConfig
-from experiments.plan import Group, Plan
+from experiments.plan import ENGINES, Group, Plan
 from experiments.store import Store
 from theory.errors import InvalidInput
 
@@ -132,7 +131,7 @@ def train_job(job: Job) -> Iterator[Event]:
             except InvalidInput as error:
                 ended.add(seed)
                 yield Event(group, seed, 0, None, failure=str(error))
-        engine = TorchEngine()
+        engine = ENGINES[group.engine]()
         with one_thread():
             for moved in advance(group.block, problem, group.recipe, states, engine):
                 for seed in sorted(set(moved) - ended):

@@ -30,6 +30,7 @@ Task = Annotated[
 ]
 SeqLen = Annotated[int, typer.Option("--seq-len", help="Sequence length T.")]
 Eps = Annotated[str, typer.Option(help="Accuracy, exact: 0.05, 1e-6 or 1/20.")]
+Engine = Annotated[str | None, typer.Option(help="What trains: native or torch; default the fastest here.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of everything random.")]
 
 
@@ -200,6 +201,7 @@ def sweep(
     store: Annotated[Path | None, typer.Option(help="SQLite store of all results; default PLAN.sqlite here.")] = None,
     jobs: Annotated[int, typer.Option(help="Local processes that train.")] = 1,
     budget: Annotated[float | None, typer.Option(help="Minutes; the next call goes on where this one stopped.")] = None,
+    engine: Engine = None,
     as_json: Json = False,
 ) -> None:
     """Train every model of a plan that the store does not have yet; a killed run resumes to the same bits.
@@ -208,7 +210,7 @@ def sweep(
     """
     from headcount.sweeping import run
 
-    run(plan, store, jobs, budget, as_json)
+    run(plan, store, jobs, budget, engine, as_json)
 
 
 @app.command()
@@ -216,6 +218,7 @@ def tables(
     plans: Annotated[list[str], typer.Argument(help="Presets or .toml files whose results are in the store.")],
     store: Annotated[Path | None, typer.Option(help="The sweep's store; default PLAN.sqlite here.")] = None,
     out: Annotated[Path, typer.Option(help="Folder: one folder per plan, CSV + Markdown.")] = Path("results"),
+    engine: Engine = None,
     as_json: Json = False,
 ) -> None:
     """Tables of sweeps, ours beside the paper's: OUT/PLAN/table.csv, table.md and run.json (configuration, versions).
@@ -224,7 +227,7 @@ def tables(
     """
     from headcount.tables_view import run
 
-    run(plans, store, out, as_json)
+    run(plans, store, out, engine, as_json)
 
 
 def main(arguments: list[str] | None = None) -> None:

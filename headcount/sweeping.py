@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from experiments import plan as plans
+from experiments.native import engine_for
 from experiments.pool import in_processes
 from experiments.store import Store
 from experiments.sweep import Event, Summary, in_this_process, run_sweep
@@ -15,13 +16,13 @@ from theory.errors import InvalidInput
 MOST_JOBS = 64
 
 
-def run(name: str, store: Path | None, jobs: int, budget: float | None, as_json: bool) -> None:
+def run(name: str, store: Path | None, jobs: int, budget: float | None, engine: str | None, as_json: bool) -> None:
     """Run a plan; exit code 0: all cells finished, 1: some failed, 2: the budget ended first."""
     if not 1 <= jobs <= MOST_JOBS:
         raise InvalidInput.about("jobs", jobs, f"1 <= jobs <= {MOST_JOBS}", "one per core")
     if budget is not None and not budget > 0:
         raise InvalidInput.about("budget", budget, "minutes > 0", "--budget 10")
-    plan = plans.load(name)
+    plan = plans.load(name, engine or fastest_engine())
     runner = in_this_process if jobs == 1 else in_processes(jobs)
     path = store if store is not None else plans.default_store(plan)
     with Store(path) as opened:
@@ -36,6 +37,7 @@ def run(name: str, store: Path | None, jobs: int, budget: float | None, as_json:
         rows = rows_of(plan, opened)
     data = {
         "plan": plan.name,
+        "engine": plan.groups[0].engine,
         "store": str(path),
         "cells": plan.num_cells,
         "finished": summary.finished,
@@ -49,11 +51,16 @@ def run(name: str, store: Path | None, jobs: int, budget: float | None, as_json:
     console.finish(console.REFUTED if summary.failures else console.UNDECIDED if summary.unfinished else console.PROVED)
 
 
+def fastest_engine() -> str:
+    """The name of the fastest engine at hand; one line on standard error where that is not the native one."""
+    return engine_for("cpu", lambda line: console.err.print(line, markup=False)).name
+
+
 def _show(plan: plans.Plan, store: Path, summary: Summary, rows: list[Row]) -> None:
     console.out.print(markdown(plan, rows), markup=False)
     console.out.print(
-        f"{summary.finished} of {plan.num_cells} models, {summary.trained} trained now in {summary.seconds:.1f} s; "
-        f"store {store}",
+        f"{summary.finished} of {plan.num_cells} models, {summary.trained} trained now in {summary.seconds:.1f} s "
+        f"({plan.groups[0].engine} engine); store {store}",
         markup=False,
     )
     for label, reason in summary.failures.items():

@@ -12,14 +12,16 @@ from experiments import plan as plans
 from experiments.store import Store
 from experiments.tables import Row, markdown, rows_of, to_csv
 from headcount import console
+from headcount.sweeping import fastest_engine
 from theory.errors import InvalidInput
 
 VERSIONED = ("headcount", "torch", "numpy")
 
 
-def run(names: list[str], store: Path | None, out: Path, as_json: bool) -> None:
+def run(names: list[str], store: Path | None, out: Path, engine: str | None, as_json: bool) -> None:
     """Write every plan's tables; exit code 2 if a plan has unfinished cells."""
-    written = [_write(plans.load(name), store, out) for name in names]
+    chosen = engine or fastest_engine()
+    written = [_write(plans.load(name, chosen), store, out) for name in names]
     complete = all(entry["finished"] == entry["cells"] for entry in written)
 
     def show() -> None:

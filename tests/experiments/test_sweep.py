@@ -71,7 +71,7 @@ def calm(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def command(plan: Path, store: Path, *more: str) -> subprocess.Popen[bytes]:
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2]), "OMP_NUM_THREADS": "1"}
-    arguments = [sys.executable, "-c", MAIN, "sweep", str(plan), "--store", str(store), "--json", *more]
+    arguments = [sys.executable, "-c", MAIN, "sweep", str(plan), "--store", str(store), "--engine", "torch", "--json", *more]
     return subprocess.Popen(arguments, env=environment, stdout=subprocess.PIPE)
 
 
