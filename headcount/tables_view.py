@@ -60,5 +60,6 @@ def _run_record(plan: plans.Plan, rows: list[Row]) -> str:
         shared = {name: value for name, value in group.cell(0).items() if name != "seed"}
         groups.append(shared | {"seeds": list(group.seeds), "finished": row.finished})
     versions = {name: metadata.version(name) for name in VERSIONED} | {"python": platform.python_version()}
+    versions |= {"system": platform.system(), "machine": platform.machine()}
     record = {"plan": plan.name, "about": plan.about, "versions": versions, "groups": groups}
     return json.dumps(record, indent=1) + "\n"
