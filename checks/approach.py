@@ -18,12 +18,14 @@ from checks import balls
 from checks.balls import BALLS, Ball
 from constructions.adversary.pairs import Array
 
-MAX_STEPS = 30
+MAX_STEPS = 20
 NEAR = 1e-10
 """Newton's step, relative to the room of each coordinate, at which the basin is taken to be reached."""
 LONGEST = 0.5
 """No coordinate moves by more than this share of its room at once."""
-LEAST_DAMPING = 1e-3
+PATIENCE = 4
+"""In so many steps the length must halve."""
+LEAST_DAMPING = 0.01
 DEPENDENT = Fraction(1, 2**300)
 """Squared share of a row's length beside earlier rows, up to which it counts as rounding."""
 FARTHEST = 1e100
@@ -74,6 +76,7 @@ def approach(
     The length of the next step must shrink (Deuflhard's natural test). None where it does not.
     """
     difference = difference_of(tokens)
+    lengths: list[float] = []
     for _ in range(MAX_STEPS):
         room = room_of(tokens)
         whitened = Whitened.of(middles(jacobian_of(tokens)), room)
@@ -81,6 +84,9 @@ def approach(
         length = float(np.linalg.norm(need))
         if length < NEAR:
             return tokens, whitened
+        lengths.append(length)
+        if len(lengths) > PATIENCE and length > lengths[-PATIENCE] / 2:
+            return None
         direction = -(whitened.rows.T @ need)
         damping = min(1.0, LONGEST / float(np.abs(direction).max()))
         while damping > LEAST_DAMPING:

@@ -9,7 +9,7 @@ has a zero in X (Brouwer). The targets are enclosed over all of X, so the gap ho
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
@@ -23,9 +23,10 @@ from checks import balls
 from checks.approach import approach, middles
 from checks.balls import BALLS
 from checks.precise import PreciseProblem, pair_jacobian
-from constructions.adversary.continuous import Progress, climb, fallbacks, restore, retreat, search
+from constructions.adversary.continuous import Progress, climb, further_inside, restore, retreat, search
 from constructions.adversary.pairs import Array, encoded_heads, folded, outputs_and_jacobian
 from constructions.adversary.pieces import output_spans, spanning_rows
+from constructions.adversary.starts import Starts
 from constructions.arithmetic import ExactArray
 from constructions.evaluate import attention, target
 from constructions.network import Network, Perceptron
@@ -42,6 +43,12 @@ ON_KINK = 1e-7  # a token this near to a kink was put there by the search
 MAX_NEWTON = 12
 ENOUGH = 0.5  # share of the search's best gap with which a proof is content
 CLIMB = 1e-2
+FIRST_SHARE, LAST_SHARE, LEAST_SHARE = (
+    1.4,
+    2.0,
+    0.4,
+)  # of the budget: search and proofs; all; each kind of guess at least
+FIBRE_KINDS, FIBRE_SHARES, INNER = 4 * ("spread copy", "uniform", "basin", "copy"), (0.5, 0.15, 0.03, 0.01), 0.9
 REMEDY = "a larger budget, more starts or another seed"
 
 
@@ -122,18 +129,36 @@ def strongest(
     Arguments as in `constructions.adversary.continuous.search`. Undecided if nothing was found or proved: that says
     nothing about the block.
     """
-    deadline = time.monotonic() + 2 * budget_seconds
+    begin = time.monotonic()
     found = search(network, task, seed, budget_seconds, starts, progress)
+    deadline = begin + LAST_SHARE * budget_seconds
+    inside = further_inside(network, task, seed, found, deadline)
+    guesses = (np.stack([pair.first, pair.second]) for pair in chain(found, inside))
     best: Collision | Undecided = Undecided("The search met the equations nowhere.", REMEDY)
-    for pair in chain(found, fallbacks(network, task, seed, found)):
-        outcome = prove(network, task, pair.first, pair.second)
-        best = outcome if isinstance(outcome, Collision) else Undecided(outcome.reason, REMEDY)
-        if isinstance(outcome, Collision) or time.monotonic() > deadline:
+    for pairs, share in ((guesses, FIRST_SHARE), (_along_fibres(network, task, seed), LAST_SHARE)):
+        limit = max(begin + share * budget_seconds, time.monotonic() + LEAST_SHARE * budget_seconds)
+        for pair in pairs:
+            outcome = prove(network, task, *pair)
+            best = outcome if isinstance(outcome, Collision) else Undecided(outcome.reason, REMEDY)
+            if isinstance(outcome, Collision) or time.monotonic() > limit:
+                break
+        if isinstance(best, Collision):
             break
     promised = max((pair.gap for pair in found), default=1.0)
     if isinstance(best, Collision) and best.gap < ENOUGH * promised:
         return _climbed(best, seed, deadline)
     return best
+
+
+def _along_fibres(network: Network, task: RetrievalTask, seed: int) -> Iterator[Array]:
+    """Neighbours with the same outputs to first order: small gaps, but an exact collision is never far."""
+    generator = np.random.default_rng([seed, 0x66696272])
+    plain = Starts(task, generator).kinds
+    for kind in FIBRE_KINDS:
+        base = 0.5 + INNER * (plain[kind]()[0] - 0.5)
+        problem = PreciseProblem(network, task, 2 * _first_bits(network, np.stack([base, base])))
+        for share in FIBRE_SHARES:
+            yield problem.along_fibre(base, share)
 
 
 def _climbed(start: Collision, seed: int, deadline: float) -> Collision:

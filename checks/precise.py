@@ -16,10 +16,12 @@ from checks.approach import Whitened, middles
 from checks.balls import BALLS, Ball
 from checks.jets import gelu_slope
 from constructions.adversary.forward import Forward, SharedForward, seeded, seeded_apart
-from constructions.adversary.pairs import Array, PairProblem
+from constructions.adversary.pairs import Array, PairProblem, feature_table, outer_map
 from constructions.evaluate import attention
 from constructions.network import Network
 from constructions.task import RetrievalTask
+
+TINY = 1e-300
 
 
 class PreciseProblem(PairProblem):
@@ -42,6 +44,27 @@ class PreciseProblem(PairProblem):
                 return whitened.coordinates(outputs[0] - outputs[1])
 
         return halves * np.array([1.0, -1.0])[:, None, None], values
+
+    def along_fibre(self, base: Array, share: float) -> Array:
+        """A pair (2, T, d): ``base`` and a neighbour with the same outputs to first order, whose target falls fastest.
+
+        The neighbour moves in the null space of A'(base), coordinates weighted by their room, by at most ``share`` of
+        the room. If T d exceeds the number of equations there is such a neighbour, and an exact collision near it.
+        """
+        room = np.minimum(base, 1 - base).reshape(-1)
+        with balls.precision(self.bits):
+            jacobian = pair_jacobian(self.exact, BALLS.asarray(np.stack([base, base])))[:, : base.size]
+            rows = Whitened.of(middles(jacobian), room).rows
+        features, slopes = feature_table(self.task, base[None])
+        weights = outer_map(self.task, features.min(axis=-1))[1][0]
+        gradient = np.zeros(base.shape)
+        for weight, row, slope in zip(weights, features[0], slopes[0], strict=True):
+            gradient[np.argmin(row)] += weight * slope[np.argmin(row)]
+        fall = -gradient.reshape(-1) * room
+        fall -= rows.T @ (rows @ fall)
+        fall -= rows.T @ (rows @ fall)
+        step = share * room * fall / max(float(np.abs(fall).max()), TINY)
+        return np.stack([base, base + step.reshape(base.shape)])
 
 
 def pair_jacobian(network: Network, tokens: Any) -> Any:

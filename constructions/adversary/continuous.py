@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
@@ -36,7 +36,7 @@ MET = 1e-5  # l1 norm of the whitened equations below which a pair counts as met
 RCOND = 1e-8
 KEPT = 0.995  # share of the gap that the walk into the interior keeps
 FURTHER = (0.9, 0.5)  # the same, for pairs that could not be proved
-FALLBACKS, DRAWS, INNER = 4, 24, 0.9
+FALLBACKS = 2
 INTERIOR_STEPS = 8
 DISTINCT = 0.03
 
@@ -168,24 +168,16 @@ def climb(
     return pair
 
 
-def fallbacks(network: Network, task: RetrievalTask, seed: int, found: Sequence[FloatPair]) -> Iterator[FloatPair]:
-    """Easier pairs, where none of those found could be proved: walked further inside, then plain starts.
-
-    The latter need not meet the equations: a proof that is willing to move them may start there.
-    """
+def further_inside(
+    network: Network, task: RetrievalTask, seed: int, found: Sequence[FloatPair], deadline: float
+) -> Iterator[FloatPair]:
+    """The best pairs found, walked further away from the boundary of the cube and from kinks."""
     generator = np.random.default_rng([seed, 0x66616C6C])
     problem = PairProblem(network, task)
-
-    def described(name: str, pair: Array) -> FloatPair:
-        return FloatPair(pair[0], pair[1], problem.gap(pair), problem.residual(pair), name, 0.0)
-
     for kept in FURTHER:
         for old in found[:FALLBACKS]:
-            pair = np.stack([old.first, old.second])
-            yield described(f"{old.start}, inside", retreat(problem, pair, generator, np.inf, kept))
-    plain = list(Starts(task, generator).kinds.items())
-    drawn = [(name, 0.5 + INNER * (draw() - 0.5)) for name, draw in DRAWS // len(plain) * plain]
-    yield from sorted((described(name, pair) for name, pair in drawn), key=lambda pair: -pair.gap)
+            pair = retreat(problem, np.stack([old.first, old.second]), generator, deadline, kept)
+            yield replace(old, first=pair[0], second=pair[1], gap=problem.gap(pair), residual=problem.residual(pair))
 
 
 def retreat(
