@@ -99,7 +99,8 @@ def claim_cell_count(e: Ball, free: int, network: Network) -> int:
     for head in network.heads:
         size = head.value.shape[0]
         averages = balls.upper(6 * free * exact(size).sqrt() / e)
-        ratio = balls.log(1 + e / (12 * free * free))
+        small = e / (12 * free * free)
+        ratio = 2 * small / (2 + small)  # log(1 + x) >= 2 x/(2 + x) for x >= 0: equal at 0, and the derivatives compare
         total *= math.ceil(averages) ** size * (1 + math.ceil(balls.upper(balls.log(4 * free / e) / ratio)))
     return total
 
@@ -126,7 +127,7 @@ def claim_proof(
     with balls.precision(PRECISIONS[0]):
         e = accuracy(eps, free, network)
         cells = claim_cell_count(e, free, network)
-        buckets = claim_cells(table.owner, free, float(balls.lower(e)), size_per_head)
+        buckets = claim_cells(table, free, float(balls.lower(e)), size_per_head)
         total = size**free
         chunks = (
             exhaustive(in_blocks(size, free)) if total <= EXHAUSTIVE else random_in_blocks(size, free, EXHAUSTIVE, seed)

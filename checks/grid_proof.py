@@ -36,7 +36,6 @@ from constructions.adversary.grid import (
 from constructions.arithmetic import fractions
 from constructions.network import Network
 from constructions.task import RetrievalTask
-from theory.exact import format_exact
 from theory.expressions import evaluate
 
 EXHAUSTIVE = 2_000_000
@@ -93,7 +92,7 @@ def n4_proof(
     parts = largest_parts(grid, tau, sums) if parts is None else parts
     table = sum_table(network, points, roles)
     bound = network.encoder.output_dim**0.5
-    found, looked = _search(n4_cells(tau, parts, bound), table, grid, tau, seed)
+    found, looked = _search(n4_cells(table, tau, parts, bound), table, grid, tau, seed)
     total, cells = comb(grid, tau), parts**sums
     if found is None:
         return NoPair(total, cells, looked)
@@ -271,5 +270,5 @@ def gap_rows(pair: Pair, eps: Fraction) -> list[Row]:
 
 def _readout_rows(eps: Fraction, distance: Ball, width: Ball) -> list[Row]:
     """(7): a read-out with sup error < eps moves by more than eps, so it has at least eps/distance parameters (N5)."""
-    shown = f"N4's bound eps g/(3 E^(3/2) tau) <= this pair's eps/distance (eps = {format_exact(eps)[:40]})"
+    shown = "N4's bound eps g/(3 E^(3/2) tau) on M <= eps/distance of this pair"
     return [at_most("N4 (7)", shown, exact(eps) / width, exact(eps) / distance)]

@@ -25,6 +25,7 @@ Point = tuple[Fraction, ...]
 Tokens = tuple[Point, ...]
 """Tokens of a subsequence, one for each free position."""
 CHUNK = 65_536
+TINY = 1e-300
 
 
 @dataclass(frozen=True)
@@ -145,14 +146,16 @@ def block_indices(size: int, free: int) -> list[range]:
 
 @dataclass(frozen=True, eq=False)
 class SumTable:
-    """What every subsequence is made of: weights (s, G, tau) relative to Lambda, moments (k, G, tau); k value channels.
+    """What every subsequence is made of: weights (s, G, tau), moments (k, G, tau) for the k value channels.
 
+    Weights are relative to the largest at the free positions; ``offset`` (s,): log of that over Lambda.
     ``owner[c]``: the head of channel c.
     """
 
     weights: Any
     moments: Any
     owner: tuple[int, ...]
+    offset: Any
 
     def sums(self, choice: Any) -> tuple[Any, Any]:
         """Sums of weights (B, s) and of weighted values (B, k) of subsequences given as grid indices (B, tau)."""
@@ -161,33 +164,37 @@ class SumTable:
 
 
 def sum_table(network: Network, points: CandidateSet, roles: Roles) -> SumTable:
-    """The table of the basin's grid at the free positions, weights relative to each head's maximal one."""
+    """The table of the basin's grid at the free positions."""
     grid = points.grids[roles.basin]
     scores, values = weights_and_values(network, grid)
     tops, _ = weights_and_values(network, [token for _, token in roles.maximal])
     columns = [t - 1 for t in roles.free]
     owner = tuple(head for head, entry in enumerate(network.heads) for _ in range(entry.value.shape[0]))
     highest = np.array([tops[j, t - 1, j] for j, (t, _) in enumerate(roles.maximal)])
-    weights = np.moveaxis(np.exp(scores[:, columns] - highest), -1, 0)
+    here = scores[:, columns]
+    largest = here.max(axis=(0, 1))
+    weights = np.moveaxis(np.exp(here - largest), -1, 0)
     moments = weights[list(owner)] * np.moveaxis(values[:, columns], -1, 0)
-    return SumTable(weights, moments, owner)
+    return SumTable(weights, moments, owner, largest - highest)
 
 
 Cells = Callable[[Any, Any], Any]
 """From sums of weights (B, s) and of weighted values (B, k) to integer cell numbers (B, any)."""
 
 
-def n4_cells(tau: int, parts: int, value_bound: float) -> Cells:
+def n4_cells(table: SumTable, tau: int, parts: int, value_bound: float) -> Cells:
     """N4's cells: each number's range (0, tau] or [-bound tau, bound tau] cut into ``parts`` equal parts."""
+    scale = np.exp(table.offset)
 
     def cells(weights: Any, moments: Any) -> Any:
-        shares = np.concatenate([weights / tau, (moments / (value_bound * tau) + 1) / 2], axis=1)
+        relative = moments * scale[list(table.owner)] / (value_bound * tau)
+        shares = np.concatenate([weights * scale / tau, (relative + 1) / 2], axis=1)
         return np.clip(np.floor(shares * parts), 0, parts - 1).astype(np.int64)
 
     return cells
 
 
-def claim_cells(owner: Sequence[int], free: int, accuracy: float, channels: int) -> Cells:
+def claim_cells(table: SumTable, free: int, accuracy: float, channels: int) -> Cells:
     """Claim 2.1's cells: cubes of diameter e/(3 T_0) for the averages, ratios 1 + e/(12 T_0^2) for the sums.
 
     Averages lie in [-1, 1]^n, n = ``channels``; sums up to e/4 (relative to Lambda) are one cell.
@@ -195,8 +202,9 @@ def claim_cells(owner: Sequence[int], free: int, accuracy: float, channels: int)
     step, ratio = accuracy / (3 * free * channels**0.5), np.log1p(accuracy / (12 * free**2))
 
     def cells(weights: Any, moments: Any) -> Any:
-        averages = np.floor(moments / weights[:, list(owner)] / step)
-        sums = np.floor(np.log(np.maximum(weights, accuracy / 4) / (accuracy / 4)) / ratio)
+        safe = np.maximum(weights, TINY)
+        averages = np.floor(moments / safe[:, list(table.owner)] / step)
+        sums = np.floor(np.maximum(np.log(safe) + table.offset - np.log(accuracy / 4), 0) / ratio)
         return np.concatenate([averages, sums], axis=1).astype(np.int64)
 
     return cells
