@@ -18,9 +18,11 @@ from checks.constants import constants
 from checks.grid_measures import FAILS, HOLDS, NOT_NEEDED, UNDECIDED, Pair, Row
 from checks.grid_points import eps_for
 from checks.grid_proof import GridProof, NoPair, n4_proof
+from checks.index_set_failure import certificates
 from checks.lattice_pairs import LatticePair, lattice_pair
 from checks.pair_certificates import near_collision
 from constructions.adversary.grid import published_index_sets, repaired_index_sets
+from constructions.adversary.grid_blocks import wrong_index_sets
 from constructions.network import Network
 from constructions.task import RetrievalTask
 from headcount import console
@@ -151,6 +153,15 @@ def render_grid(data: dict[str, Any]) -> None:
         view.add_row(row["id"], head, row["statement"].replace("[", r"\["), row["left"], row["right"], verdict)
     console.out.print(view)
     console.out.print(f"targets at least {data['gap']} apart, read-out inputs at most {data['distance']}", markup=False)
+
+
+def index_set_certificates(eps: Fraction = Fraction(1, 1000)) -> dict[str, dict[str, Any]]:
+    """T2.2-max as printed, refuted: certificates of the steps T2.2-Q4 and T2.2-36 that fail on `wrong_index_sets`."""
+    network, task = wrong_index_sets()
+    found = claim_proof(network, task, eps, published_index_sets(network, task))
+    if isinstance(found, NoPair):
+        raise InvalidInput.about("eps", eps, "a grid on which two subsequences share a cell", "1/1000")
+    return certificates(found)
 
 
 def run_lattice(
