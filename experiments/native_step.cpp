@@ -12,6 +12,7 @@
 #include <cstring>
 #include <new>
 #include <type_traits>
+#include <utility>
 
 typedef REAL Real;
 typedef std::int64_t Index;
@@ -23,9 +24,11 @@ constexpr Index BYTES = 32, TILE = 2;
 constexpr Index BYTES = 16, TILE = 2;
 #endif
 constexpr Index LANES = BYTES / sizeof(Real), ROWS = 4;  // ROWS x TILE vectors are summed in registers
-constexpr Index CHUNK = 8;  // tokens whose hidden units are held at a time
+constexpr Index CHUNK = 16;  // tokens whose hidden units are held at a time
 typedef Real Vector __attribute__((vector_size(BYTES)));
 typedef Real Half __attribute__((vector_size(BYTES / 2)));
+typedef std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t> Integer;
+typedef Integer Integers __attribute__((vector_size(BYTES)));
 
 #define INLINE inline __attribute__((always_inline))
 
@@ -55,6 +58,34 @@ static INLINE void store(Real* to, Vector value, Index count) {
     std::memcpy(to, &value, count >= LANES ? BYTES : count * sizeof(Real));
 }
 
+// The lanes of a and b, numbered in a row, that `places` names.
+template <Index... places>
+static INLINE Vector pick(Vector a, Vector b, std::integer_sequence<Index, places...>) {
+#if defined(__clang__)
+    return __builtin_shufflevector(a, b, int(places)...);
+#else
+    return __builtin_shuffle(a, b, Integers{Integer(places)...});
+#endif
+}
+
+// One stage of a transposition: the off-diagonal squares of size `step` change places.
+template <Index step, Index... lane>
+static INLINE void exchange(Vector* rows, std::integer_sequence<Index, lane...>) {
+#pragma GCC unroll 16
+    for (Index row = 0; row < LANES; ++row) {
+        if (row & step) continue;
+        const Vector a = rows[row], b = rows[row + step];
+        rows[row] = pick(a, b, std::integer_sequence<Index, (lane & step ? LANES + lane - step : lane)...>());
+        rows[row + step] = pick(a, b, std::integer_sequence<Index, (lane & step ? LANES + lane : lane + step)...>());
+    }
+}
+
+template <Index step = LANES / 2>
+static INLINE void transpose(Vector* rows) {
+    exchange<step>(rows, std::make_integer_sequence<Index, LANES>());
+    if constexpr (step > 1) transpose<step / 2>(rows);
+}
+
 // exp x for x <= 0, relative error a few roundings; below the least normal number it stays there.
 // x = k log 2 + r, |r| <= log(2)/2: the Taylor remainder is r^8/8! < 6e-9 in float, r^14/14! < 5e-18 in double.
 static INLINE Vector exponential(Vector x) {
@@ -68,8 +99,6 @@ static INLINE Vector exponential(Vector x) {
     Vector sum = spread(1);
 #pragma GCC unroll 16
     for (int degree = narrow ? 7 : 13; degree > 0; --degree) sum = sum * r * (Real(1) / degree) + Real(1);
-    typedef typename std::conditional_t<narrow, std::int32_t, std::int64_t> Integer;
-    typedef Integer Integers __attribute__((vector_size(BYTES)));
     const Integers exponent = (__builtin_convertvector(k, Integers) + (narrow ? 127 : 1023)) << (narrow ? 23 : 52);
     Vector power;
     std::memcpy(&power, &exponent, BYTES);
@@ -198,8 +227,8 @@ struct Memory {
 struct Buffers {
     Real *in, *out_v, *out_t, *mix_v, *mix_t, *query, *asked_v, *direction_v, *fold_v, *read_v, *constant, *before;
     Real *d_direction_v, *d_asked_v, *d_fold_v, *d_read_v, *d_before, *d_after, *d_query;
-    Vector *tokens, *scores, *shift, *scale, *pooled, *heads, *units, *slopes, *said, *target;
-    Vector *z, *slope, *pool, *weights, *d_scores, *d_pool, *d_z, *sum_in, *sum_direction, *level;
+    Vector *tokens, *powers, *shift, *most, *scale, *pooled, *heads, *units, *slopes, *said, *target;
+    Vector *z, *slope, *pool, *weights, *d_pool, *d_z, *sum_in, *sum_direction, *level, *factor;
 
     Buffers(Memory m, const Sizes& s, Index blocks, Index* used) {
         const Index n = s.hidden, e = s.width(), h = s.heads, d = s.dim + 1;
@@ -208,13 +237,13 @@ struct Buffers {
         fold_v = m.reals(e, n), read_v = m.reals(n, e), constant = m.reals(1, e), before = m.reals(1, n);
         d_direction_v = m.reals(h, n), d_asked_v = m.reals(h, e), d_fold_v = m.reals(e, n);
         d_read_v = m.reals(n, e), d_before = m.reals(1, n), d_after = m.reals(1, e), d_query = m.reals(1, e);
-        tokens = m.take(blocks * s.length * d), scores = m.take(blocks * h * s.length);
-        shift = m.take(blocks * h), scale = m.take(blocks * h);
+        tokens = m.take(blocks * s.length * d), powers = m.take(blocks * h * s.length);
+        shift = m.take(blocks * h * (s.length / CHUNK + 1)), most = m.take(blocks * h), scale = m.take(blocks * h);
         pooled = m.take(h * n * blocks), heads = m.take(e * blocks), units = m.take(n * blocks);
         slopes = m.take(n * blocks), said = m.take(s.outputs * blocks), target = m.take(s.outputs * blocks);
-        z = m.take(n * CHUNK), slope = m.take(n * CHUNK), pool = m.take(h * n), weights = m.take(h * CHUNK);
-        d_scores = m.take(h * CHUNK), d_pool = m.take(h * n), d_z = m.take(n * CHUNK), sum_in = m.take(n * d);
-        sum_direction = m.take(h * n), level = m.take(h);
+        z = m.take(n * CHUNK), slope = m.take(n * CHUNK), pool = m.take(h * n), weights = m.take(2 * h * CHUNK);
+        d_pool = m.take(2 * h * n), d_z = m.take(n * CHUNK), sum_in = m.take(n * d);
+        sum_direction = m.take(h * n), level = m.take(h), factor = m.take(h);
         *used = m.used;
     }
 };
@@ -259,21 +288,30 @@ class Step {
     const Vector* as_vectors(const Real* rows) const { return reinterpret_cast<const Vector*>(rows); }
 };
 
-// Lanes beyond the batch hold tokens 0 and, in `backward`, error 0: they add exact zeros to every gradient.
+// Lanes beyond the batch repeat its last sequence; `backward` gives them error 0, and so exact zeros in every gradient.
 void Step::load_batch(const Real* x, const Real* y, const Index* chosen) {
-    Real* tokens = reinterpret_cast<Real*>(b.tokens);
-    Real* target = reinterpret_cast<Real*>(b.target);
-    for (Index i = 0; i < batch; ++i) {
-        const Index row = chosen ? chosen[i] : i, lane = i % LANES;
-        Real* to = tokens + i / LANES * s.length * d * LANES + lane;
-        const Real* from = x + row * s.length * s.dim;
-        for (Index t = 0; t < s.length; ++t, to += LANES * d, from += s.dim) {
-            for (Index j = 0; j < s.dim; ++j) to[j * LANES] = from[j];
-            to[s.dim * LANES] = 1;
+    const Index reals = s.length * s.dim;
+    for (Index index = 0; index < blocks; ++index) {
+        const Real* from[LANES];
+        for (Index lane = 0; lane < LANES; ++lane) {
+            const Index i = index * LANES + lane < batch ? index * LANES + lane : batch - 1;
+            from[lane] = x + (chosen ? chosen[i] : i) * reals;
         }
-        if (y)
-            for (Index o = 0; o < s.outputs; ++o) target[o * blocks * LANES + i] = y[row * s.outputs + o];
+        Vector* to = b.tokens + index * s.length * d;
+        for (Index at = 0, j = 0; at < reals; at += LANES) {
+            Vector rows[LANES];
+            for (Index lane = 0; lane < LANES; ++lane) rows[lane] = load(from[lane] + at, reals - at);
+            transpose(rows);
+            for (Index k = 0; k < LANES && at + k < reals; ++k) {
+                *to++ = rows[k];
+                if (++j == s.dim) j = 0, *to++ = spread(1);
+            }
+        }
     }
+    Real* target = reinterpret_cast<Real*>(b.target);
+    for (Index i = 0; y && i < batch; ++i)
+        for (Index o = 0; o < s.outputs; ++o)
+            target[o * blocks * LANES + i] = y[(chosen ? chosen[i] : i) * s.outputs + o];
 }
 
 // ---- forward ------------------------------------------------------------------------------------------------------
@@ -317,33 +355,31 @@ void Step::encode(const Vector* tokens, Index chunk) {
     else run([](Vector v, Vector& value, Vector& slope_) { hyperbolic_tangent(v, value, slope_); });
 }
 
-// pooled = sum_t softmax_t(direction . z(t)) z(t) for one block of sequences, with a running maximum.
+// pooled = sum_t softmax_t(direction . z(t)) z(t) for one block of sequences, with a running maximum. Kept for the
+// backward pass: exp(score - maximum so far), that maximum chunk by chunk, the last one, and 1 / sum.
 void Step::pool(Index index) {
-    Vector* scores = b.scores + index * h * s.length;
-    Vector *shift = b.shift + index * h, *scale = b.scale + index * h, *pool = b.pool, *weights = b.weights;
-    for (Index t = 0; t < s.length; t += CHUNK) {
+    Vector *powers = b.powers + index * h * s.length, *shift = b.shift + index * h * (s.length / CHUNK + 1);
+    Vector *scale = b.scale + index * h, *most = b.most + index * h, *pool = b.pool;
+    for (Index t = 0; t < s.length; t += CHUNK, powers += h * CHUNK, shift += h) {
         const Index chunk = s.length - t < CHUNK ? s.length - t : CHUNK;
         encode(b.tokens + (index * s.length + t) * d, chunk);
         product(h, chunk, n, b.direction_v, nv * LANES, 1, b.z, CHUNK, 1,
-                [=, this](Index i, Index c, Vector v) { scores[i * s.length + t + c] = v; });
+                [=](Index i, Index c, Vector v) { powers[i * chunk + c] = v; });
         for (Index i = 0; i < h; ++i) {
-            const Vector* row = scores + i * s.length + t;
-            Vector most = t ? shift[i] : row[0], sum = {};
-            for (Index c = 0; c < chunk; ++c) most = row[c] > most ? row[c] : most;
-            for (Index c = 0; c < chunk; ++c) sum += weights[i * CHUNK + c] = exponential(row[c] - most);
+            Vector* row = powers + i * chunk;
+            Vector top = t ? most[i] : row[0], sum = {};
+            for (Index c = 0; c < chunk; ++c) top = row[c] > top ? row[c] : top;
+            for (Index c = 0; c < chunk; ++c) sum += row[c] = exponential(row[c] - top);
             if (t) {
-                const Vector shrink = exponential(shift[i] - most);
+                const Vector shrink = exponential(most[i] - top);
                 sum += scale[i] * shrink;
                 for (Index k = 0; k < n; ++k) pool[i * n + k] *= shrink;
             }
-            shift[i] = most, scale[i] = sum;
+            shift[i] = most[i] = top, scale[i] = sum;
         }
-        if (t)
-            product(h, n, chunk, weights, CHUNK, 1, b.z, 1, CHUNK,
-                    [=, this](Index i, Index k, Vector v) { pool[i * n + k] += v; });
-        else
-            product(h, n, chunk, weights, CHUNK, 1, b.z, 1, CHUNK,
-                    [=, this](Index i, Index k, Vector v) { pool[i * n + k] = v; });
+        auto add = [&](auto put) { product(h, n, chunk, powers, chunk, 1, b.z, 1, CHUNK, put); };
+        if (t) add([=, this](Index i, Index k, Vector v) { pool[i * n + k] += v; });
+        else add([=, this](Index i, Index k, Vector v) { pool[i * n + k] = v; });
     }
     for (Index i = 0; i < h; ++i) {
         scale[i] = Real(1) / scale[i];
@@ -415,33 +451,34 @@ void Step::read_backward(const Parameters<const Real>& p, const Parameters<Real>
 }
 
 // Gradient at the pooled units of one block -> at the encoder's first layer and at the directions (summed by lane).
+// d z = sum_i weights_i d_pool_i + d_scores_i direction_i is one product: d_pool is followed by the directions in all
+// lanes, weights by d_scores.
 void Step::pool_backward(Index index) {
-    const Vector *scores = b.scores + index * h * s.length, *shift = b.shift + index * h, *scale = b.scale + index * h;
-    Vector *weights = b.weights, *d_scores = b.d_scores, *d_pool = b.d_pool, *level = b.level, *z = b.z, *d_z = b.d_z;
-    for (Index i = 0; i < h; ++i)
+    const Vector *powers = b.powers + index * h * s.length, *shift = b.shift + index * h * (s.length / CHUNK + 1);
+    const Vector *scale = b.scale + index * h, *most = b.most + index * h;
+    Vector *weights = b.weights, *d_scores = weights + h * CHUNK, *d_pool = b.d_pool, *level = b.level, *factor = b.factor;
+    Vector *z = b.z, *d_z = b.d_z, *slope = b.slope, *sum_direction = b.sum_direction, *sum_in = b.sum_in;
+    for (Index i = 0; i < h; ++i) {
         product(n, 1, s.head, b.fold_v + i * s.head * nv * LANES, 1, nv * LANES, b.heads + i * s.head * blocks + index,
                 blocks, 1, [=, this](Index k, Index, Vector v) { d_pool[i * n + k] = v; });
-    for (Index i = 0; i < h; ++i) {
         level[i] = Vector{};
         for (Index k = 0; k < n; ++k) level[i] += d_pool[i * n + k] * b.pooled[(i * n + k) * blocks + index];
     }
-    for (Index t = 0; t < s.length; t += CHUNK) {
+    for (Index t = 0; t < s.length; t += CHUNK, powers += h * CHUNK, shift += h) {
         const Index chunk = s.length - t < CHUNK ? s.length - t : CHUNK;
         const Vector* tokens = b.tokens + (index * s.length + t) * d;
         encode(tokens, chunk);
-        product(h, chunk, n, d_pool, n, 1, z, CHUNK, 1, [=, this](Index i, Index c, Vector v) {
-            const Vector weight = exponential(scores[i * s.length + t + c] - shift[i]) * scale[i];
+        for (Index i = 0; i < h; ++i) factor[i] = exponential(shift[i] - most[i]) * scale[i];
+        product(h, chunk, n, d_pool, n, 1, z, CHUNK, 1, [=](Index i, Index c, Vector v) {
+            const Vector weight = powers[i * chunk + c] * factor[i];
             weights[i * CHUNK + c] = weight;
             d_scores[i * CHUNK + c] = weight * (v - level[i]);
         });
-        Vector *sum_direction = b.sum_direction, *sum_in = b.sum_in, *slope = b.slope;
         product(h, n, chunk, d_scores, CHUNK, 1, z, 1, CHUNK,
                 [=, this](Index i, Index k, Vector v) { sum_direction[i * n + k] += v; });
-        product(n, chunk, h, d_pool, 1, n, weights, CHUNK, 1,
-                [=](Index k, Index c, Vector v) { d_z[k * CHUNK + c] = v; });
         auto finish = [&](auto times_slope) {
-            product(n, chunk, h, b.direction_v, 1, nv * LANES, d_scores, CHUNK, 1, [=](Index k, Index c, Vector v) {
-                d_z[k * CHUNK + c] = times_slope(d_z[k * CHUNK + c] + v, k * CHUNK + c);
+            product(n, chunk, 2 * h, d_pool, 1, n, weights, CHUNK, 1, [=](Index k, Index c, Vector v) {
+                d_z[k * CHUNK + c] = times_slope(v, k * CHUNK + c);
             });
         };
         if (s.activation == 0) finish([=](Vector v, Index at) { return z[at] > 0 ? v : Vector{}; });
@@ -505,6 +542,8 @@ void Step::backward(const Parameters<const Real>& p, const Parameters<Real>& g) 
     read_backward(p, g);
     std::memset(b.sum_in, 0, n * d * BYTES);
     std::memset(b.sum_direction, 0, h * n * BYTES);
+    for (Index i = 0; i < h; ++i)
+        for (Index k = 0; k < n; ++k) b.d_pool[(h + i) * n + k] = spread(b.direction_v[i * nv * LANES + k]);
     for (Index index = 0; index < blocks; ++index) pool_backward(index);
     for (Index k = 0; k < n; ++k) {
         for (Index j = 0; j < s.dim; ++j) g.in[k * s.dim + j] = total(b.sum_in[k * d + j]);
