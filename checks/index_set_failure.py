@@ -136,10 +136,8 @@ def _encoded(network: Network, token: Expression, position: int) -> list[Express
 
 
 def _combination(weights: Sequence[Fraction], bias: Fraction, states: Sequence[Expression]) -> Expression:
-    total: Expression = Number(Fraction(bias))
-    for weight, state in zip(weights, states, strict=True):
-        total = total + weight * state
-    return total
+    terms = [state if weight == 1 else weight * state for weight, state in zip(weights, states, strict=True) if weight]
+    return _sum([*terms, *([Number(Fraction(bias))] if bias or not terms else [])])
 
 
 def _mass(network: Network, tokens: Sequence[Token]) -> Expression:

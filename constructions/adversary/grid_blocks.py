@@ -42,10 +42,10 @@ def small_block(seq_len: int, token_dim: int, num_heads: int, head_dim: int, bet
 def wrong_index_sets() -> tuple[Network, RetrievalTask]:
     """T2.2-max as printed fails here: (n, s, D, T) = (1, 1, 2, 16), T_0 = 2, and the block is within A1.
 
-    ``f_1 = (x - 1/4)^2`` on S_1 = {1..4}, ``f_2 = (x - 3/4)^2`` on S_2 = {5..8}, F_0 their sum. One relu neuron is the
-    encoder: P(x, t) = relu(4 x - 3) for t in S_2, else relu(4 x - 4) = 0. The head's weight is ``exp(24 P)``, its value
-    P. On S_1 all weights are 1, so y_1 may be x^(1): basin 2 is the empty one and the subsequences live on S_2, where
-    weights reach e^24 times the one that was called maximal.
+    ``f_1 = (x - 1/4)^2`` on S_1 = {1..4}, ``f_2 = (x - 3/4)^2`` on S_2 = {5..8}, F_0 their sum. The encoder has two
+    relu neurons: P(x, t) = 4 (x - 3/4)_+ on S_2, (1 - x)/64 on S_1, 0 elsewhere. The head's weight is ``exp(24 P)``,
+    its value P. On S_1 weights fall with x, so y_1 lies in the first basin: basin 2 is the empty one and the
+    subsequences live on S_2, where weights reach e^24 against the e^{3/8} that was called maximal.
     """
     x = Variable("x0")
     centres = (Fraction(1, 4), Fraction(3, 4))
@@ -53,7 +53,8 @@ def wrong_index_sets() -> tuple[Network, RetrievalTask]:
     features = tuple(Feature((x - c) ** 2, positions) for c, positions in zip(centres, sets, strict=True))
     task = RetrievalTask("two bowls", 1, 16, features, Variable("z0") + Variable("z1"))
     one, zero = np.ones((1, 1)), np.zeros(1)
-    bias = np.array([[-3.0 if t in sets[1] else -4.0] for t in range(1, 17)])
-    encoder = Perceptron((Dense(4 * one, bias, "relu"),))
+    biases = dict.fromkeys(sets[1], (-3.0, -1.0)) | dict.fromkeys(sets[0], (-4.0, 1 / 64))
+    bias = np.array([biases.get(t, (-4.0, -1.0)) for t in range(1, 17)])
+    encoder = Perceptron((Dense(np.array([[4.0], [-1 / 64]]), bias, "relu"), Dense(np.ones((1, 2)), zero)))
     head = Head(one, one, one, zero, zero)
     return Network(16, 1, encoder, np.ones(1), (head,), Fraction(24), one, zero, Perceptron((Dense(one, zero),))), task
