@@ -29,7 +29,7 @@ from constructions.adversary.lattice import (
     solutions,
 )
 from constructions.arithmetic import ExactArray
-from constructions.evaluate import attention, target
+from constructions.evaluate import apply_map, attention, target
 from constructions.network import Network
 from constructions.retrieval_task import within
 from constructions.task import RetrievalTask
@@ -40,6 +40,7 @@ COARSE = 64
 """Points of a segment among which the maximal tokens y_j are looked for."""
 MOST_BITS, LEAST_BITS, GUARD = 2048, 192, 64
 MOST_GRID_BITS = (MOST_BITS - GUARD) // 3
+STEP_BITS = 20
 MOST_REFINEMENTS, DETOURS, TRIED = 24, 4, 3
 CANCELLED = 1e-3
 """LLL and Babai have worked where the outputs agree better, by this factor, than grid points next to a solution."""
@@ -152,7 +153,8 @@ def _onto_grid(problem: SegmentProblem, solution: Continuous, grid: int) -> tupl
         here = min(here, there, key=lambda entry: entry.distance)
         if not progress:
             break
-    candidates = close_steps(problem, here.numerators, grid, here.residual, reduced)
+    jacobian = _jacobian(problem, here.numerators, grid)
+    candidates = close_steps(here.numerators, grid, here.residual, jacobian, reduced)
     best = min((here, *(_at(problem, candidate, grid) for candidate in candidates)), key=lambda point: point.distance)
     return best.numerators, here.distance, best.distance
 
@@ -171,6 +173,33 @@ def _descend(problem: SegmentProblem, point: _GridPoint, grid: int) -> _GridPoin
 
 def _at(problem: SegmentProblem, numerators: Any, grid: int) -> _GridPoint:
     return _GridPoint(numerators, *_residual(problem, numerators, grid))
+
+
+def _jacobian(problem: SegmentProblem, numerators: Any, grid: int) -> Any:
+    """Derivatives (k, 2 tau) of A(first) - A(second) by the shares, as Fractions, to about log2(grid) bits.
+
+    With p the softmax weights, dA = p_t ((v_t - A) s_t' + v_t'); score and value of a token are differentiated by a
+    quotient over 2^-20/grid.
+    """
+    network, finer = problem.network, grid << STEP_BITS
+    here = problem.exact_tokens(numerators, grid)
+    beyond = problem.exact_tokens((numerators << STEP_BITS) + 1, finer)
+    blocks = []
+    for tokens, moved, sign in zip(here, beyond, (1, -1), strict=True):
+        states, after = (apply_map(network.encoder, BALLS.asarray(entry), BALLS) for entry in (tokens, moved))
+        slopes = (after - states)[problem.columns] * finer
+        rows = []
+        for head, direction in zip(network.heads, network.score_directions, strict=True):
+            column, matrix = BALLS.asarray(direction[:, None]), BALLS.asarray(head.value.T)
+            scores, values = BALLS.matmul(states, column)[:, 0], BALLS.matmul(states, matrix)
+            weights = BALLS.exp(scores - balls.maximum(list(scores)))
+            shares = weights / weights.sum()
+            centred = values - BALLS.matmul(shares[None], values)
+            moves = centred[problem.columns] * BALLS.matmul(slopes, column) + BALLS.matmul(slopes, matrix)
+            rows.append((shares[problem.columns][:, None] * moves).T * sign)
+        blocks.append(np.concatenate(rows))
+    exact: Any = np.vectorize(balls.middle, otypes=[object])(np.concatenate(blocks, axis=1))
+    return exact
 
 
 def _residual(problem: SegmentProblem, numerators: Any, grid: int) -> tuple[list[Fraction], Fraction]:

@@ -36,7 +36,8 @@ RANK = 1e-13
 RANKS = (1e-5, 1e-8, 1e-10, 1e-12, RANK)  # what moves the outputs most is met first: faint directions take long steps
 MOST_UNKNOWNS = 72
 INTEGER_BITS = 60
-SCALE_BITS = (6, 14, 22, 30, 38, 46)
+MOST_PASSES = 40
+SCALES = (0.3, 0.6, 0.75, 0.85, 0.95)
 
 Reduce = Callable[[Sequence[Sequence[int]]], list[list[int]]]
 
@@ -181,24 +182,22 @@ def refine(problem: SegmentProblem, numerators: Any, grid: int, residual: Any, r
     return numerators + np.array(steps, dtype=object).reshape(numerators.shape)
 
 
-def close_steps(problem: SegmentProblem, numerators: Any, grid: int, residual: Any, reduce: Reduce) -> list[Any]:
+def close_steps(numerators: Any, grid: int, residual: Any, jacobian: Any, reduce: Reduce) -> list[Any]:
     """Grid points near numerators/grid at which the outputs nearly agree: one for each scale of the lattice.
 
-    residual (k,) of Fractions: the difference of the outputs at the given point. The lattice is spanned by the rows
-    ``[e_i | round(2^b J_i / max|J|)]``; Babai's nearest plane finds d with J d/M close to -residual.
+    residual (k,) and jacobian (k, 2 tau) of Fractions: difference of the outputs, and its derivatives by the shares.
+    The lattice is spanned by the rows ``[e_i | round(2^b J_i / max|J|)]``; Babai's nearest plane finds d with J d/M
+    close to -residual. Its vectors have B ~ 2^{b k/K} for K unknowns, so that J d/M is met to B/(2^b M), and the
+    second order is B^2/M^2: the best b is near log2(M)/(1 + k/K), and a few shares of log2(M) are tried.
     """
     shares = np.array([[float(Fraction(int(entry), grid)) for entry in row] for row in numerators])
-    _, jacobian = problem.linearised(shares)
-    room = np.minimum(shares - LOW, 1 - shares).ravel()
-    movable = np.flatnonzero(room > ROOM)
-    movable = movable[np.argsort(-np.abs(jacobian[:, movable]).sum(axis=0), kind="stable")[:MOST_UNKNOWNS]]
-    largest = float(np.abs(jacobian[:, movable]).max(initial=0.0))
-    if not largest > 0:
-        return []
+    sizes = np.array([[float(abs(entry)) for entry in row] for row in jacobian]).sum(axis=0)
+    movable = np.flatnonzero((np.minimum(shares - LOW, 1 - shares).ravel() > ROOM) & (sizes > 0))
+    movable = movable[np.argsort(-sizes[movable], kind="stable")[:MOST_UNKNOWNS]]
     found = []
-    for bits in SCALE_BITS:
-        scale = Fraction(2**bits) / Fraction(largest)
-        columns = [[round(Fraction(float(entry)) * scale) for entry in jacobian[:, i]] for i in movable]
+    for share in SCALES if len(movable) else ():
+        scale = Fraction(2 ** round(share * (grid.bit_length() - 1))) / max(map(max, np.abs(jacobian[:, movable])))
+        columns = [[round(entry * scale) for entry in jacobian[:, i]] for i in movable]
         rows = [[int(i == j) for j in range(len(movable))] + entries for i, entries in enumerate(columns)]
         goal = [0] * len(movable) + [round(-Fraction(entry) * grid * scale) for entry in residual]
         closest = nearest_plane(reduce(rows), goal)
@@ -219,9 +218,12 @@ def nearest_plane(basis: Sequence[Sequence[int]], goal: Sequence[int]) -> list[i
     triangular = np.linalg.qr(rows.astype(np.float64).T)
     rest = np.array(list(goal), dtype=object)
     vector = np.zeros(len(goal), dtype=object)
-    for _ in range(2):  # the second pass corrects what rounding of large goals left over
+    for _ in range(MOST_PASSES):  # each pass fixes the 50 leading bits of the coefficients
+        start = vector
         for i in range(len(rows) - 1, -1, -1):
             along = triangular.Q[:, i]
             coefficient = round(float(along @ rest.astype(np.float64)) / float(triangular.R[i, i]))
             rest, vector = rest - coefficient * rows[i], vector + coefficient * rows[i]
+        if np.array_equal(start, vector):
+            break
     return [int(entry) for entry in vector]
