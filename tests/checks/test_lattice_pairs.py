@@ -64,7 +64,7 @@ def test_tokens_lie_on_the_grid_and_differ_on_free_positions_only() -> None:
 
 
 def test_finer_grids_reach_sixty_digits_and_more() -> None:
-    """Would catch: derivatives or Babai coefficients that stop at float64's 16 digits, distances that are claimed and not enclosed."""
+    """Would catch: derivatives or Babai coefficients that stop at float64's digits, distances claimed, not enclosed."""
     pair = lattice_pair(small_block(128, 1, 1, 3, Fraction(2), 0), quadratic(4, 1, 128), 120)
     assert pair.distance_upper <= FINE
     assert pair.reached_exponent > HIGH_EXPONENT
