@@ -195,7 +195,7 @@ def lattice_data(pairs: Sequence[LatticePair]) -> dict[str, Any]:
         "task": pairs[0].task.name,
         "free_positions": pairs[0].free,
         "sums": pairs[0].network.value_dim,
-        "continuous_gap": pairs[0].continuous.gap,
+        "continuous_gap": pairs[-1].continuous.gap,
         "predicted": {"T2.2": float(published), "N4": float(sharpened)},
         "rows": [
             {

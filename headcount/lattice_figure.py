@@ -26,7 +26,7 @@ def lattice_figure(rows: Sequence[dict[str, Any]], predicted: dict[str, float]) 
         top = 1.15 * max(row["reached_digits"] for row in rows)
         for (name, exponent), line in zip(predicted.items(), ("--", "-."), strict=False):
             end = min(max(digits), top / exponent) if exponent > 0 else max(digits)
-            label = f"guaranteed to exist: {name}, eps^{exponent:.3g}"
+            label = f"pigeonhole, constants left out: {name}, eps^{exponent:.3g}"
             axes.plot([0, end], [0, exponent * end], line, color=FIRST, label=label)
         axes.set(xlabel="digits of eps (the grid has M = rho/(3 eps))", ylabel="digits to which the outputs agree")
         axes.set(xlim=(0, 1.05 * max(digits)), ylim=(0, top))
