@@ -116,7 +116,7 @@ def lattice_pair(
             first, second = problem.exact_tokens(numerators, 2**grid_bits)
             a, b = (target(task, BALLS.asarray(tokens), BALLS) for tokens in (first, second))
             gap = balls.lower(balls.absolute(a - b))
-            found_one = 2 * gap >= Fraction(solution.gap) and distance <= goal
+            found_one = 2 * gap >= Fraction(solution.gap) and distance <= max(goal, 1 / 2**grid_bits)
             if found_one and (best is None or distance < best.distance_upper):
                 best = LatticePair(
                     *(network, task, 2**grid_bits, free, first, second),

@@ -148,8 +148,8 @@ def _newton(problem: SegmentProblem, shares: Array, low: Array, high: Array) -> 
         room = np.minimum(shares - low, high - shares).clip(0)
         left, singular, right = np.linalg.svd(jacobian * room.ravel(), full_matrices=False)
         visible = singular > max(RANK * singular[0], NOISE / VISIBLE)
-        if not visible.any():
-            return None
+        if not visible.any():  # the segment has hardly any weight: case (2b)
+            return shares if float(np.abs(difference).max()) < NOISE / VISIBLE else None
         inverse = np.where(visible, 1 / np.maximum(singular, 1e-300), 0.0)
         relative = -(right.T @ (inverse * (left.T @ difference))).reshape(shares.shape)
         if float(np.abs(relative).max()) < MET:

@@ -71,6 +71,14 @@ def test_finer_grids_reach_sixty_digits_and_more() -> None:
     assert verify.verify(writer.to_bytes(pair.certificate())).label == "PROVED"
 
 
+def test_segment_with_hardly_any_weight() -> None:
+    """Would catch: outputs invisible in float64 (case 2b, beta = 400) taken for unsolvable, or for exactly equal."""
+    pair = lattice_pair(small_block(128, 1, 1, 3, Fraction(400), 2), quadratic(4, 1, 128), GRID_BITS)
+    assert 0 < pair.distance_upper <= ALWAYS
+    assert pair.gap_lower >= Fraction(pair.continuous.gap) / 2 > 0
+    assert verify.verify(writer.to_bytes(pair.certificate())).label == "PROVED"
+
+
 def test_no_solution_is_said() -> None:
     """Would catch: an endless search or a traceback where equations outnumber the unknowns by far."""
     with pytest.raises(NoSolution, match="longer T"):
