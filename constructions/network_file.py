@@ -20,6 +20,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
+from constructions import strict_json
 from constructions.arithmetic import EXACT, ExactArray, exact_array
 from constructions.network import Component, Dense, Formula, Head, Network, Perceptron, TokenLayer
 from constructions.network_json import network_from_json, network_to_json
@@ -92,7 +93,7 @@ def _unreadable(path: Path, error: Exception) -> InvalidInput:
 
 def _load_json(path: Path) -> Network:
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = strict_json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         if isinstance(error, UnicodeDecodeError):
             raise
@@ -179,7 +180,7 @@ def _load_safetensors(path: Path) -> Network:
             return np.asarray(array)
 
         try:
-            network = _attach(json.loads(text, parse_float=str, parse_constant=str), tensor)
+            network = _attach(strict_json.loads(text, parse_float=str, parse_constant=str), tensor)
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
             if isinstance(error, InvalidInput):
                 raise

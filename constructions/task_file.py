@@ -6,12 +6,12 @@ of `theory.expressions.expression_to_json`, which is what is written.
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from constructions import strict_json
 from constructions.retrieval_task import Feature, RetrievalTask, everywhere
 from constructions.task_library import built_in
 from theory.errors import InvalidInput
@@ -22,7 +22,7 @@ FORMAT = 1
 MAX_FILE_BYTES = 4_000_000
 KEYS = {"format", "name", "token_dim", "seq_len", "outer", "features"}
 FEATURE_KEYS = {"expression", "positions"}
-READERS = {".toml": tomllib.loads, ".json": json.loads}
+READERS = {".toml": tomllib.loads, ".json": strict_json.loads}
 
 
 def load_task(source: str, seq_len: int) -> RetrievalTask:

@@ -25,18 +25,21 @@ def positive(what: str, value: Fraction | int) -> Fraction:
     >>> positive("eps", Fraction(1, 10))
     Fraction(1, 10)
     """
-    exact = nonnegative(what, value)
-    if exact == 0:
-        raise InvalidInput.about(what, value, f"{what} > 0", "a positive Fraction such as Fraction(1, 100)")
+    if (exact := _rational(what, value)) <= 0:
+        raise InvalidInput.about(what, str(value), f"{what} > 0", "a positive number such as 1/100")
     return exact
 
 
 def nonnegative(what: str, value: Fraction | int) -> Fraction:
     """Return ``value`` as a Fraction; InvalidInput unless it is an exact rational of at least 0."""
+    if (exact := _rational(what, value)) < 0:
+        raise InvalidInput.about(what, str(value), f"{what} >= 0", "a non-negative Fraction")
+    return exact
+
+
+def _rational(what: str, value: Fraction | int) -> Fraction:
     if isinstance(value, bool) or not isinstance(value, (int, Fraction)):
         raise InvalidInput.about(what, value, "an exact rational (int or Fraction)", "Fraction('0.05') instead of 0.05")
-    if value < 0:
-        raise InvalidInput.about(what, value, f"{what} >= 0", "a non-negative Fraction")
     return Fraction(value)
 
 
