@@ -168,6 +168,9 @@ def pair(
         Path | None, typer.Option(help="SQLite store that keeps trained blocks; resumes if killed.")
     ] = None,
     data: Annotated[str, typer.Option(help="Training tokens: corners (hard cases) or uniform (i.i.d.).")] = "corners",
+    method: Annotated[
+        str, typer.Option(help="optimal (largest gap), grid (the proof's own pair) or lattice (grid pairs by LLL).")
+    ] = "optimal",
     budget: Annotated[float, typer.Option(help="Seconds for the search.")] = 45.0,
     seed: Seed = 0,
     as_json: Json = False,
@@ -175,10 +178,13 @@ def pair(
     """Find two sequences that an attention block maps to the same place although the target differs; prove it.
 
     Exit code 0: found and proved; 2: none found within the budget. Example: headcount pair --seq-len 32 --out pair.json
+
+    grid and lattice repeat the paper's set-up on a network file, or on a small random block within A1. Example:
+    headcount pair --method grid --task "quadratic(2,1)" --seq-len 40 --head-dim 1
     """
     from headcount.pairing import run
 
-    run(task, seq_len, heads, head_dim, network, out, store, data, budget, seed, as_json)
+    run(task, seq_len, heads, head_dim, network, out, store, data, method, budget, seed, as_json)
 
 
 @app.command()

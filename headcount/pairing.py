@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,19 @@ import numpy as np
 from checks import balls, verify
 from checks.certificates import writer
 from checks.collisions import Collision, strongest
+from constructions.adversary.grid_blocks import small_block
 from constructions.evaluate import attention, target
 from constructions.network import Network
 from constructions.network_file import load_network
 from constructions.task import RetrievalTask, load_task
-from headcount import console
+from headcount import console, grid_view
 from headcount.training import trained_blocks
+from theory.errors import InvalidInput
 from theory.ledger import Undecided
+
+METHODS = ("optimal", "grid", "lattice")
+LATTICE_BITS = 40
+"""The lattice's grid is 2^-40."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,12 +47,24 @@ def run(
     out: Path | None,
     store: Path | None,
     sampler: str,
+    method: str,
     budget: float,
     seed: int,
     as_json: bool,
 ) -> None:
-    """Train or load, search, prove, check, write; exit 0 if proved, 2 if not."""
+    """Train or load, search, prove, check, write; exit 0 if proved, 2 if not.
+
+    The methods of the paper's own set-up (`headcount.grid_view`) run on the file's network or on a small random block.
+    """
     task = load_task(task_name, seq_len)
+    if method not in METHODS:
+        raise InvalidInput.about("method", method, f"one of {', '.join(METHODS)}", "--method optimal")
+    if method != "optimal":
+        small = small_block(seq_len, task.token_dim, heads, head_dim, Fraction(1), seed)
+        block = small if network_file is None else load_network(network_file)
+        if method == "grid":
+            grid_view.run_grid(block, task, "n4", None, grid_view.TAU, seed, out, as_json)
+        grid_view.run_lattice(block, task, [LATTICE_BITS], seed, out, None, as_json)
     if network_file is not None:
         network = load_network(network_file)
     else:
