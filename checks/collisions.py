@@ -34,7 +34,7 @@ from constructions.task import RetrievalTask
 from theory.errors import InvalidInput, NotFinite
 from theory.ledger import Undecided
 
-FIRST_BITS = 192
+FIRST_BITS, MOST_BITS, LEAST_GUARD = 192, 768, 64
 MORE_BITS = "more bits"
 FIXED_BITS = 40  # the exact coordinates are rounded to multiples of 2^-40: short certificates
 GAP_BITS = 40
@@ -91,29 +91,30 @@ def prove(network: Network, task: RetrievalTask, first: Array, second: Array) ->
     rows = _independent_rows(network, guess, _weighted_jacobian(network, guess))
     if np.count_nonzero(_room(network, guess)) < len(rows):
         return Undecided(f"{len(rows)} equations, but fewer coordinates with room to move.", "another pair")
-    bits = _first_bits(network, guess)
-    outcome = _attempt(network, task, guess, rows, bits)
+    outcome = _attempt(network, task, guess, rows, FIRST_BITS, LEAST_GUARD)
     if isinstance(outcome, Undecided) and outcome.remedy == MORE_BITS:
-        outcome = _attempt(network, task, guess, rows, 4 * bits)
+        outcome = _attempt(network, task, guess, rows, FIRST_BITS, _guard_bits(network, guess))
+    if isinstance(outcome, Undecided) and outcome.remedy == MORE_BITS:
+        outcome = _attempt(network, task, guess, rows, MOST_BITS, LEAST_GUARD)
     return outcome
 
 
 def _attempt(
-    network: Network, task: RetrievalTask, guess: Array, rows: tuple[tuple[int, int], ...], bits: int
+    network: Network, task: RetrievalTask, guess: Array, rows: tuple[tuple[int, int], ...], bits: int, guard: int
 ) -> Collision | Undecided:
     try:
-        with balls.precision(bits):
-            return _Attempt(network, task, guess, rows, bits).run()
+        with balls.precision(bits + guard):
+            return _Attempt(network, task, guess, rows, bits, guard).run()
     except NotFinite as error:
         return Undecided(str(error), MORE_BITS)
 
 
-def _first_bits(network: Network, pair: Array) -> int:
-    """Bits for the faintest weight of a token to count: 1.45 for each unit that scores spread, and 192."""
+def _guard_bits(network: Network, pair: Array) -> int:
+    """Further bits for the faintest weight of a token to count: 1.45 for each unit that scores spread."""
     if network.token_layers:
-        return FIRST_BITS
+        return LEAST_GUARD
     spread = max(float(np.ptp(scores)) for scores, _ in encoded_heads(folded(network), pair))
-    return FIRST_BITS + 64 * ceil(spread * 1.4427 / 64)
+    return LEAST_GUARD + 64 * ceil(spread * 1.4427 / 64)
 
 
 def strongest(
@@ -156,7 +157,7 @@ def _along_fibres(network: Network, task: RetrievalTask, seed: int) -> Iterator[
     plain = Starts(task, generator).kinds
     for kind in FIBRE_KINDS:
         base = 0.5 + INNER * (plain[kind]()[0] - 0.5)
-        problem = PreciseProblem(network, task, 2 * _first_bits(network, np.stack([base, base])))
+        problem = PreciseProblem(network, task, 2 * FIRST_BITS + _guard_bits(network, np.stack([base, base])))
         for share in FIBRE_SHARES:
             yield problem.along_fibre(base, share)
 
@@ -266,8 +267,9 @@ class _Attempt:
         guess: Array,
         rows: tuple[tuple[int, int], ...],
         bits: int,
+        guard: int,
     ) -> None:
-        self.network, self.task, self.rows, self.bits = network, task, rows, bits
+        self.network, self.task, self.rows, self.bits, self.guard = network, task, rows, bits, guard
         self.channels = _channels(network, rows)
         self.tokens = BALLS.asarray(guess)
         self.places: tuple[tuple[int, int, int], ...] = ()
@@ -320,7 +322,7 @@ class _Attempt:
         free = tuple((s, t + 1, c) for s, t, c in self.places)
         everything = len(self.rows) == self.network.value_dim
         rows = None if everything else self.rows
-        return Collision(self.network, self.task, exact[0], exact[1], free, radius, gap, self.bits, rows)
+        return Collision(self.network, self.task, exact[0], exact[1], free, radius, gap, self.bits + self.guard, rows)
 
     def _difference(self, tokens: Any) -> Any:
         outputs = attention(self.network, tokens, BALLS)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.special import lambertw
 
 from checks import balls, budget, verify
+from checks.approach import approach
 from checks.certificates import writer
 from checks.collisions import Collision, prove, strongest
 from checks.design import specialists
+from checks.precise import PreciseProblem
 from constructions.adversary.continuous import search
 from constructions.arithmetic import FLOAT64
 from constructions.evaluate import attention, evaluate, target
@@ -21,6 +24,7 @@ from constructions.task import Feature, RetrievalTask, everywhere, quadratic, to
 from experiments.export import to_network
 from experiments.models import BlockConfig, init_parameters
 from theory.errors import InvalidInput
+from theory.expression_parser import parse_expression
 from theory.expressions import Variable
 from theory.ledger import Form, Undecided
 
@@ -208,4 +212,90 @@ def test_two_layers(activation: str, listens: bool) -> None:
     found = strongest(network, toy(seq_len), seed=0, budget_seconds=20, starts=2)
     assert isinstance(found, Collision)
     assert found.gap > Fraction(1, 10)
+    assert verify.verify(certificate(found)).label == "PROVED"
+
+
+def hiding(seq_len: int, beta: int) -> tuple[Network, RetrievalTask]:
+    """Value hiding (N7, N8): one head, uniform attention, values e^{-beta f_i}; min x + min(1 - x), h = 1, n = D."""
+    features = [parse_expression(text) for text in ("x0", "1 - x0")]
+    encoder = Formula(1, tuple(Component(parse_expression(f"exp(-{beta}*({text}))")) for text in ("x0", "1 - x0")))
+    eye, none = np.eye(2), np.zeros(2)
+    head = Head(np.zeros((1, 1)), np.zeros((1, 2)), eye, np.zeros(1), none)
+    readout = Perceptron((Dense(np.ones((1, 2)), np.zeros(1)),))
+    network = Network(seq_len, 1, encoder, np.ones(1), (head,), Fraction(1), eye, none, readout)
+    task = RetrievalTask(
+        "two minima", 1, seq_len, tuple(Feature(f, everywhere(seq_len)) for f in features), parse_expression("z0 + z1")
+    )
+    return network, task
+
+
+def test_value_hiding_has_small_exact_gap_and_large_gap_nearby() -> None:
+    """One head for two minima, yet the exact gap is at most D log(T)/beta: each output lies between e^{-beta z_i}/T and
+    e^{-beta z_i}. So a small exact gap does not show that heads suffice. Two sequences within 1e-6 of each other, at
+    which the targets differ by 0.4, do show what a Lipschitz read-out misses. Would catch a search that passes the
+    bound, or that finds nothing where little is to be found."""
+    seq_len, beta = 16, 50
+    network, task = hiding(seq_len, beta)
+    found = strongest(network, task, seed=0, budget_seconds=20, starts=3)
+    assert isinstance(found, Collision)
+    limit = 2 * np.log(seq_len) / beta
+    assert limit / 3 < found.gap <= limit
+    middle = np.full((seq_len, 1), 0.5)
+    apart = middle.copy()
+    apart[:2, 0] = 0.3, 0.7
+    both = np.stack([middle, apart])
+    targets, outputs = target(task, both, FLOAT64), attention(network, both, FLOAT64)
+    assert (targets[0] - targets[1] - 100 * abs(outputs[0] - outputs[1]).max()) / 2 > 0.19 > 3 * limit / 2
+
+
+@pytest.mark.parametrize("beta", [50, 10000])
+def test_sharp_specialists(beta: int) -> None:
+    """Near-hardmax heads: the certified half-gap is at least a third of the certified error and never above it. Would
+    catch equations that vanish by underflow, and a budget or a collision that is wrong by a factor."""
+    task = toy(8)
+    network = replace(specialists(task, Fraction(1, 5), Form.REPAIRED).network, beta=Fraction(beta))
+    bound = budget.certify(network, task, Fraction(1, 5)).bound_upper
+    assert bound is not None
+    found = strongest(network, task, seed=0, starts=6)
+    assert isinstance(found, Collision)
+    assert bound / 3 < found.gap / 2 <= bound
+    assert verify.verify(certificate(found)).label == "PROVED"
+
+
+def test_approach_meets_faint_equations() -> None:
+    """x + y = 1 and e^-300 (x^2 - y - 1/5) = 0 are met alike. Would catch a norm in which the faint one is not seen."""
+    faint = balls.exp(balls.exact(-300))
+
+    def difference(tokens: Any) -> Any:
+        x, y = tokens.reshape(-1)
+        return np.array([x + y - 1, faint * (x * x - y - balls.exact(Fraction(1, 5)))])
+
+    def jacobian(tokens: Any) -> Any:
+        x, _ = tokens.reshape(-1)
+        one = balls.exact(1)
+        return np.array([[one, one], [2 * x * faint, -faint]])
+
+    with balls.precision(256):
+        start = balls.BALLS.asarray(np.array([[[0.3]], [[0.4]]]))
+        reached = approach(start, lambda tokens: np.full(2, 0.3), difference, jacobian)
+        assert reached is not None
+        x, y = np.asarray(reached[0], dtype=np.float64).reshape(-1)
+    assert x + y == pytest.approx(1, abs=1e-9)
+    assert x * x - y == pytest.approx(0.2, abs=1e-9)
+
+
+def test_neighbours_along_the_fibre() -> None:
+    """Twelve nearly dependent equations (smallest singular value 1e-27 of the largest) in one variable: the outputs of
+    the neighbour differ to second order only, in units in which every equation counts, and a collision is proved there.
+    Would catch a null space computed in float64."""
+    network, task = exported("gelu", 12, 32), toy(32)
+    base = 0.5 + 0.9 * (np.random.default_rng(3).random((32, 1)) - 0.5)
+    problem = PreciseProblem(network, task, 512)
+    lengths = []
+    for share in (0.04, 0.02):
+        pair = problem.along_fibre(base, share)
+        lengths.append(np.linalg.norm(problem.equations(pair)[1](pair)))
+    assert 2 < lengths[0] / lengths[1] < 8
+    found = prove(network, task, *problem.along_fibre(base, 0.01))
+    assert isinstance(found, Collision)
     assert verify.verify(certificate(found)).label == "PROVED"
