@@ -24,7 +24,7 @@ from experiments.ensemble import Engine, Recipe, State, TorchEngine
 from experiments.models import BlockConfig
 from theory.errors import HeadcountError
 
-SOURCE = Path(__file__).with_name("native_step.cpp")
+SOURCE, HEADER = (Path(__file__).with_name(name) for name in ("native_step.cpp", "native_vectors.h"))
 REALS = {torch.float32: "float", torch.float64: "double"}
 ACTIVATION_CODES = {"relu": 0, "gelu": 1, "tanh": 2}
 COMPILERS = ("g++", "clang++", "c++")
@@ -117,7 +117,8 @@ def load_library(dtype: torch.dtype) -> ctypes.CDLL:
     compiler = _compiler()
     flags = [*FLAGS, f"-DREAL={REALS[dtype]}"]
     version = _run([compiler, "--version"])
-    text = "\0".join([SOURCE.read_text(), *flags, compiler, version, platform.machine(), _processor_features()])
+    sources = (SOURCE.read_text(), HEADER.read_text())
+    text = "\0".join([*sources, *flags, compiler, version, platform.machine(), _processor_features()])
     folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "headcount"
     path = folder / f"native-{hashlib.sha256(text.encode()).hexdigest()[:32]}.so"
     try:
