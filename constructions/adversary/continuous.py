@@ -159,7 +159,7 @@ def climb(
             radius = max(radius, RESTART_RADIUS)
             here = problem.observe(pair, generator)  # tokens on a kink see another side
             continue
-        candidate, found = _corrected(problem, here, (pair + step).clip(0, 1), penalty)
+        candidate, found = corrected(problem, here, (pair + step).clip(0, 1), penalty)
         gained = (found - merit) / (predicted - merit)
         if gained > 0.05:
             pair, here = candidate, problem.observe(candidate, generator)
@@ -193,7 +193,7 @@ def retreat(
         step, _ = LinearModel(here, pair, radius).interior(MAX_PENALTY, least_gap)
         if step is None or time.monotonic() > deadline:
             break
-        candidate, _ = _corrected(problem, here, (pair + step).clip(0, 1), MAX_PENALTY)
+        candidate, _ = corrected(problem, here, (pair + step).clip(0, 1), MAX_PENALTY)
         if problem.residual(restore(problem, candidate)) > max(here.residual, MET):
             radius /= 4
             continue
@@ -219,7 +219,7 @@ def restore(problem: PairProblem, pair: Array) -> Array:
     return pair
 
 
-def _corrected(problem: PairProblem, here: Observation, candidate: Array, penalty: float) -> tuple[Array, float]:
+def corrected(problem: PairProblem, here: Observation, candidate: Array, penalty: float) -> tuple[Array, float]:
     """The candidate or its second-order correction, whichever has the larger merit, and the merit."""
 
     def merit(pair: Array) -> tuple[float, Array]:
@@ -227,9 +227,9 @@ def _corrected(problem: PairProblem, here: Observation, candidate: Array, penalt
         return problem.gap(pair) - penalty * float(np.abs(beyond_noise(whitened)).sum()), whitened
 
     plain, whitened = merit(candidate)
-    corrected = (candidate + _correction(here.jacobian, candidate, whitened)).clip(0, 1)
-    better, _ = merit(corrected)
-    return (corrected, better) if better > plain else (candidate, plain)
+    second_order = (candidate + _correction(here.jacobian, candidate, whitened)).clip(0, 1)
+    better, _ = merit(second_order)
+    return (second_order, better) if better > plain else (candidate, plain)
 
 
 def _correction(jacobian: Array, pair: Array, difference: Array) -> Array:

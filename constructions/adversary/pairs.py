@@ -82,10 +82,15 @@ class PairProblem:
 
     def equations(self, pair: Array) -> tuple[Array, Callable[[Array], Array]]:
         """Jacobian (2, k, T d) of the equations whitened at a pair (2, T, d), and their values (k,) at any pair."""
+        jacobian, left, scale = self.singular(pair)
+        whitening = (left / scale).T
+        return whitening @ jacobian, lambda other: whitening @ self.merit_terms(other)[1]
+
+    def singular(self, pair: Array) -> tuple[Array, Array, Array]:
+        """Jacobian (2, k, T d), the directions (k, k; columns) of the whitened equations and their scales (k,)."""
         jacobian = outputs_and_jacobian(self.network, pair)[1]
         left, singular, _ = np.linalg.svd(np.concatenate([jacobian[0], -jacobian[1]], axis=1), full_matrices=False)
-        whitening = (left / np.maximum(singular, max(FLOOR * singular[0], 1e-300))).T
-        return whitening @ jacobian, lambda other: whitening @ self.merit_terms(other)[1]
+        return jacobian, left, np.maximum(singular, max(FLOOR * singular[0], 1e-300))
 
     def residual(self, pair: Array) -> float:
         """The l1 norm of the whitened equations at a pair, rounding aside."""
@@ -93,7 +98,10 @@ class PairProblem:
 
     def observe(self, pair: Array, generator: np.random.Generator) -> Observation:
         """Everything at a pair (2, T, d); derivatives a hair's breadth away: a token on a kink sees one side."""
-        nudged = pair + NUDGE * generator.uniform(-1, 1, pair.shape)
+        return self.observe_beside(pair, pair + NUDGE * generator.uniform(-1, 1, pair.shape))
+
+    def observe_beside(self, pair: Array, nudged: Array) -> Observation:
+        """The same, with derivatives taken at ``nudged``."""
         jacobian, whitened = self.equations(nudged)
         features, slopes = feature_table(self.task, pair)
         minima = features.min(axis=-1)
