@@ -156,8 +156,8 @@ static INLINE void tile(const Left* a, Index a_row, Index a_deep, const Vector* 
 // Not inlined: in a function of its own the compiler keeps all sums in registers (14 % of a step at T = 128).
 // put(r, c, sum_k a[r, k] b[k, c]); b holds vectors, a holds vectors (products lane by lane) or numbers.
 template <class Left, class Put>
-static __attribute__((noinline)) void product(Index rows, Index cols, Index depth, const Left* a, Index a_row, Index a_deep,
-                           const Vector* b, Index b_deep, Index b_col, Put put) {
+static __attribute__((noinline)) void product(Index rows, Index cols, Index depth, const Left* a, Index a_row,
+                                              Index a_deep, const Vector* b, Index b_deep, Index b_col, Put put) {
     Index row = 0;
     for (; row + ROWS <= rows; row += ROWS) {
         Index col = 0;
