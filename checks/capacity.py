@@ -71,7 +71,7 @@ def certified_point(network: Network, task: RetrievalTask, first: ExactArray, se
     >>> from theory.ledger import Form
     >>> network = build(toy(2), Fraction(1, 10), Form.SHARPENED, Knowledge(Fraction(2))).network
     >>> point = certified_point(network, toy(2), fractions([[1], [1]]), fractions([[0], [0]]))
-    >>> point.gap_lower <= 0 < point.distance_upper
+    >>> 1 < point.gap_lower <= 2 and point.distance_upper > 0
     True
     """
     with balls.precision(BITS):
